@@ -1,5 +1,7 @@
 //! Hard-sphere dynamics on the CPU in which spheres come to rest: on floors, in rows without room, and in piles.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use carom::{HardSphere, Simulation, SimulationOptions, StepReport, Wall, Walls};
 use fastrand::Rng;
 use glam::DVec3;
@@ -247,6 +249,22 @@ fn a_ball_falls_when_its_support_is_knocked_away() {
 }
 
 /// A step with a limit ends at the time that it reaches, says so, and goes on where it ended.
+#[test]
+fn a_step_ends_when_it_is_told_to() {
+    let ball = HardSphere::new([5.0, 5.0, 5.0], 1.0).with_velocity([60.0, 31.0, 17.0]);
+    let rules = SimulationOptions::new().with_walls(walls(10.0, 10.0, 3));
+    let mut simulation = simulation(&[ball], rules);
+    let asked = AtomicU32::new(0);
+    let three_times = || asked.fetch_add(1, Ordering::Relaxed) < 3;
+    let report = simulation.step_while(100.0, None, &three_times).unwrap();
+    assert_eq!((report.completed, report.substeps), (false, 3));
+    let time = simulation.time();
+    assert!(time > 0.0 && time < 100.0, "{time}");
+    let report = simulation.step_while(100.0 - time, None, &|| true).unwrap();
+    assert!(report.completed && report.substeps > 3);
+    assert!((simulation.time() - 100.0).abs() < 1e-12);
+}
+
 #[test]
 fn a_step_with_a_limit_ends_before_its_end() {
     let ball = HardSphere::new([5.0, 5.0, 5.0], 1.0).with_velocity([60.0, 31.0, 17.0]);

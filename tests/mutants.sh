@@ -480,6 +480,8 @@ mutant 'one-sided triangles are met from behind' src/dynamics/surface.rs \
     'around.one_sided && away' 'false && away' --test dynamics_walls one_sided
 mutant 'a step has no limit' src/dynamics/simulation.rs \
     ' && count(&report) < most' '' --test dynamics_rest step_with_a_limit
+mutant 'a step never ends early' src/dynamics/simulation.rs \
+    ' && go_on()' '' --test dynamics_rest told_to
 mutant 'a substep beyond the limit of the step is an error' src/dynamics/simulation.rs \
     'if of_step && matches' 'if false && matches' --test dynamics_rest stops_the_clock
 mutant 'squeezed discs have impacts for ever' src/dynamics/replay.rs \

@@ -103,7 +103,8 @@ pub struct StepReport {
     /// Kinetic energy of all spheres of finite mass at the end of the step. Removed spheres have none.
     pub kinetic_energy: f64,
     /// Whether the step has reached its end. If not, it has had as many impacts as
-    /// [`SimulationOptions::with_max_step_impacts`](crate::SimulationOptions::with_max_step_impacts) allows, and
+    /// [`SimulationOptions::with_max_step_impacts`](crate::SimulationOptions::with_max_step_impacts) allows, or was ended by
+    /// [`Simulation::step_while`](crate::Simulation::step_while), and
     /// [`Simulation::time`](crate::Simulation::time) is the time reached. The next step goes on from there.
     pub completed: bool,
     /// Number of substeps.

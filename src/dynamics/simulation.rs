@@ -298,7 +298,7 @@ impl Simulation {
     ///   close on a sphere.
     /// - The errors of [`Detector::detect`], such as [`Error::OutOfMemory`].
     pub fn step(&mut self, duration: f64) -> Result<StepReport, Error> {
-        self.step_by(duration, ResponseRule::default())
+        self.step_by(duration, ResponseRule::default(), &|| true)
     }
 
     /// Moves the spheres like [`step`](Self::step), and lets a function decide what each impact does.
@@ -338,10 +338,40 @@ impl Simulation {
         duration: f64,
         rule: &(dyn Fn(&Encounter) -> Response + Sync),
     ) -> Result<StepReport, Error> {
-        self.step_by(duration, ResponseRule(Some(rule)))
+        self.step_by(duration, ResponseRule(Some(rule)), &|| true)
     }
 
-    fn step_by(&mut self, duration: f64, rule: ResponseRule<'_>) -> Result<StepReport, Error> {
+    /// Moves the spheres like [`step`](Self::step) or, with a rule, like [`step_with`](Self::step_with), as long as the
+    /// function `go_on` returns true. It is called before each substep. If it returns false, the step ends there, with
+    /// [`StepReport::completed`] false. So a program can end a long step, for example when its user asks for it.
+    ///
+    /// ```
+    /// use carom::{HardSphere, Simulation, SimulationOptions};
+    /// let ball = HardSphere::new([0.0; 3], 0.5).with_velocity([2.0, 0.0, 0.0]);
+    /// let mut simulation = Simulation::new(vec![ball], SimulationOptions::new())?;
+    /// let report = simulation.step_while(1.0, None, &|| false)?;
+    /// assert!(!report.completed);
+    /// assert_eq!(simulation.time(), 0.0);
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the same errors as [`step`](Self::step).
+    pub fn step_while(
+        &mut self,
+        duration: f64,
+        rule: Option<&(dyn Fn(&Encounter) -> Response + Sync)>,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<StepReport, Error> {
+        self.step_by(duration, ResponseRule(rule), go_on)
+    }
+
+    fn step_by(
+        &mut self,
+        duration: f64,
+        rule: ResponseRule<'_>,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<StepReport, Error> {
         let most = f64::from(MAX_MAGNITUDE);
         if !(0.0..=most).contains(&duration) {
             return Err(Error::InvalidSimulation {
@@ -350,11 +380,16 @@ impl Simulation {
                 ),
             });
         }
-        threads::run(usize::MAX, || self.step_here(duration, rule))
+        threads::run(usize::MAX, || self.step_here(duration, rule, go_on))
     }
 
     /// Does a step on the threads of the current pool.
-    fn step_here(&mut self, duration: f64, rule: ResponseRule<'_>) -> Result<StepReport, Error> {
+    fn step_here(
+        &mut self,
+        duration: f64,
+        rule: ResponseRule<'_>,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<StepReport, Error> {
         self.check_resolution(duration)?;
         let mut report = StepReport {
             wall_impulses: vec![[0.0; 3]; self.options.walls.simple().len()],
@@ -366,7 +401,7 @@ impl Simulation {
         let most = self.options.max_step_impacts(self.spheres.len());
         let count =
             |report: &StepReport| report.sphere_impacts + report.wall_impacts + report.substeps;
-        while self.time < end && count(&report) < most {
+        while self.time < end && count(&report) < most && go_on() {
             match self.advance(end, least, rule, &mut report) {
                 Ok(true) => {}
                 Ok(false) => break,

@@ -1,0 +1,363 @@
+"""The world in which spheres move: periodic domains, walls and meshes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, Optional, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _carom
+from ._inputs import Array, frozen, number, numbers, of_type, vector, vectors, whole
+
+Flags = tuple[bool, bool, bool]
+
+
+def _edges(value: Any) -> npt.NDArray[np.float64]:
+    cell = numbers(value, "the cell").astype(np.float64)
+    if cell.ndim == 0:
+        return np.diag([float(cell)] * 3)
+    if cell.shape == (3,):
+        return np.diag(cell)
+    if cell.shape == (3, 3):
+        return cell.copy()
+    if cell.shape != (6,):
+        raise ValueError(
+            f"the cell has the shape {cell.shape}, but must be three edges (3, 3), three lengths (3,), or three lengths and "
+            "the angles between the edges b and c, a and c, a and b in degrees (6,)"
+        )
+    a, b, c, *degrees = cell.tolist()
+    if not all(0 < angle < 180 for angle in degrees):
+        raise ValueError(f"the angles of the cell are {degrees}, but must lie between 0 and 180 degrees")
+    # Right angles are exact.
+    cosines = [0.0 if angle == 90 else float(np.cos(np.radians(angle))) for angle in degrees]
+    sine = 1.0 if degrees[2] == 90 else float(np.sin(np.radians(degrees[2])))
+    along_b = (cosines[0] - cosines[1] * cosines[2]) / sine
+    height = 1 - cosines[1] ** 2 - along_b**2
+    if not height > 0:
+        raise ValueError(f"no cell has the angles {degrees}")
+    return np.array(
+        [
+            [a, 0.0, 0.0],
+            [b * cosines[2], b * sine, 0.0],
+            [c * cosines[1], c * along_b, c * float(np.sqrt(height))],
+        ]
+    )
+
+
+class Domain:
+    """A cell that repeats along some or all of its edges.
+
+    Parameters
+    ----------
+    edges : array_like
+        Three edges, shape (3, 3), one in each row; three lengths along x, y and z, shape (3,); or three lengths and the
+        angles between the edges b and c, a and c, and a and b in degrees, shape (6,). The edges may be left-handed.
+    origin : array_like, optional
+        The corner from which the edges start, shape (3,).
+    periodic : bool or three bools, optional
+        The edges along which the world repeats: all, by default.
+
+    Image ``(n1, n2, n3)`` of a sphere is displaced by ``n1 * edges[0] + n2 * edges[1] + n3 * edges[2]``. Spheres may lie
+    outside the cell.
+
+    >>> carom.Domain([10, 10, 5], periodic=[True, True, False])  # a channel, open along z
+    Domain([10.0, 10.0, 5.0], periodic=(True, True, False))
+    """
+
+    __slots__ = ("_edges", "_origin", "_periodic")
+
+    def __init__(
+        self,
+        edges: npt.ArrayLike,
+        origin: npt.ArrayLike = (0.0, 0.0, 0.0),
+        periodic: Union[bool, Sequence[bool], Array] = True,
+    ) -> None:
+        self._edges = frozen(_edges(edges))
+        self._origin = frozen(np.array(vector(origin, "origin")))
+        self._periodic = flags(periodic, "periodic")
+
+    @property
+    def edges(self) -> npt.NDArray[np.float64]:
+        """The three edges, shape (3, 3)."""
+        return self._edges
+
+    @property
+    def origin(self) -> npt.NDArray[np.float64]:
+        """The corner from which the edges start, shape (3,)."""
+        return self._origin
+
+    @property
+    def periodic(self) -> Flags:
+        """For each edge, whether the world repeats along it."""
+        return self._periodic
+
+    @property
+    def volume(self) -> float:
+        """The volume of the cell."""
+        return abs(float(np.linalg.det(self._edges)))
+
+    def displacement(self, image: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Returns the displacements of images, shape (..., 3). Edges that are not periodic add nothing."""
+        return np.asarray(np.asarray(image) @ (self._edges * np.array(self._periodic)[:, None]), dtype=np.float64)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Domain):
+            return NotImplemented
+        return (
+            self._periodic == other._periodic
+            and bool((self._edges == other._edges).all())
+            and bool((self._origin == other._origin).all())
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._edges.tobytes(), self._origin.tobytes(), self._periodic))
+
+    def __reduce__(self) -> Any:
+        return Domain, (self._edges, self._origin, self._periodic)
+
+    def __repr__(self) -> str:
+        diagonal = np.diag(self._edges)
+        edges = diagonal if (self._edges == np.diag(diagonal)).all() else self._edges
+        origin = "" if not self._origin.any() else f", origin={self._origin.tolist()}"
+        periodic = "" if all(self._periodic) else f", periodic={self._periodic}"
+        return f"Domain({edges.tolist()}{origin}{periodic})"
+
+
+def flags(value: Any, name: str) -> Flags:
+    """Returns three bools."""
+    array = np.asarray(value)
+    if array.ndim == 0:
+        array = np.broadcast_to(array, (3,))
+    if array.shape != (3,) or array.dtype.kind not in "biu":
+        raise ValueError(f"{name} is {value!r}, but must be one bool, or three: one for each edge")
+    a, b, c = (bool(flag) for flag in array)
+    return a, b, c
+
+
+Parts = tuple[tuple[float, float, float], list[list[float]], Flags]
+
+
+def parts(domain: Optional[Domain]) -> Any:
+    """Returns origin, edges and periodic edges of a domain, or None for open space."""
+    if domain is None:
+        return None
+    if not isinstance(domain, Domain):
+        raise TypeError(f"domain is {type(domain).__name__}, but must be a carom.Domain")
+    return domain.origin.tolist(), domain.edges.tolist(), domain.periodic
+
+
+def cell(value: Any, pbc: Any = None) -> Optional[Domain]:
+    """Returns the domain of a cell as ASE has it, or None if no edge is periodic."""
+    if isinstance(value, Domain):
+        return value if pbc is None else Domain(value.edges, value.origin, pbc)
+    periodic = (True, True, True) if pbc is None else flags(pbc, "pbc")
+    if value is None:
+        if pbc is not None and any(periodic):
+            raise ValueError("pbc is true along an edge, but there is no cell; pass the cell")
+        return None
+    return Domain(value, periodic=periodic) if any(periodic) else None
+
+
+def groups(member_of: npt.ArrayLike, ignored: npt.ArrayLike) -> Any:
+    """Returns collision groups: each sphere belongs to the groups `member_of`, and touches no sphere of the groups `ignored`.
+
+    Both are masks of sixteen groups, one bit each, as numbers or arrays of whole numbers from 0 to 65535. A pair is left
+    out if one sphere ignores a group to which the other belongs.
+
+    >>> bullets = carom.groups(1, 1)  # bullets do not hit each other
+    """
+    masks = []
+    for name, value in (("member_of", member_of), ("ignored", ignored)):
+        mask = np.asarray(value)
+        whole(mask.ravel(), name, mask.size, 0, 65535, np.uint32)
+        masks.append(mask.astype(np.uint32))
+    packed = masks[0] | (masks[1] << np.uint32(16))
+    return int(packed) if packed.ndim == 0 else packed
+
+
+class Wall:
+    """A half-space, a sphere or a cylinder that spheres touch, from outside or from inside.
+
+    Make walls with :meth:`half_space`, :meth:`sphere`, :meth:`cylinder` and :meth:`inside_box`. A wall may move with a
+    constant velocity, and have collision groups (:func:`carom.groups`).
+    """
+
+    __slots__ = ("_given",)
+    _given: tuple[Any, ...]
+
+    def __init__(self) -> None:
+        raise TypeError("make a wall with carom.Wall.half_space, .sphere, .cylinder or .inside_box")
+
+    @classmethod
+    def _of(cls, shape: str, one: Any, other: Any, size: float, hollow: bool, velocity: Any, groups: Any) -> Wall:
+        wall = object.__new__(cls)
+        wall._given = (
+            shape,
+            one,
+            other,
+            size,
+            bool(hollow),
+            vector(velocity, "velocity"),
+            int(whole(groups, "groups", 1, 0, 2**32 - 1, np.uint32)),
+        )
+        return wall
+
+    @classmethod
+    def half_space(
+        cls, normal: npt.ArrayLike, offset: float, *, velocity: npt.ArrayLike = (0.0, 0.0, 0.0), groups: int = 0
+    ) -> Wall:
+        """Returns a half-space: the points x with ``normal @ x >= offset`` are free, all others are solid.
+
+        `normal` points away from the solid side, and has any length but 0.
+        """
+        normal = vector(normal, "normal")
+        return cls._of("half_space", normal, (0.0, 0.0, 0.0), number(offset, "offset"), False, velocity, groups)
+
+    @classmethod
+    def sphere(
+        cls,
+        center: npt.ArrayLike,
+        radius: float,
+        *,
+        hollow: bool = False,
+        velocity: npt.ArrayLike = (0.0, 0.0, 0.0),
+        groups: int = 0,
+    ) -> Wall:
+        """Returns a sphere, which others touch from outside, or from inside if it is hollow."""
+        center = vector(center, "center")
+        return cls._of("sphere", center, (0.0, 0.0, 0.0), number(radius, "radius"), hollow, velocity, groups)
+
+    @classmethod
+    def cylinder(
+        cls,
+        point: npt.ArrayLike,
+        axis: npt.ArrayLike,
+        radius: float,
+        *,
+        hollow: bool = False,
+        velocity: npt.ArrayLike = (0.0, 0.0, 0.0),
+        groups: int = 0,
+    ) -> Wall:
+        """Returns an infinitely long cylinder, which spheres touch from outside, or from inside if it is hollow.
+
+        `point` is a point of its axis, and `axis` the direction of the axis, of any length but 0.
+        """
+        point, axis = vector(point, "point"), vector(axis, "axis")
+        return cls._of("cylinder", point, axis, number(radius, "radius"), hollow, velocity, groups)
+
+    @classmethod
+    def inside_box(cls, low: npt.ArrayLike, high: npt.ArrayLike) -> list[Wall]:
+        """Returns the six walls that keep spheres inside a box.
+
+        They are numbered 0 (low x), 1 (high x), 2 (low y), 3 (high y), 4 (low z) and 5 (high z). `low` and `high` are
+        two opposite corners.
+        """
+        one, other = vector(low, "low"), vector(high, "high")
+        walls = []
+        for axis in range(3):
+            for sign, offset in ((1.0, min(one[axis], other[axis])), (-1.0, -max(one[axis], other[axis]))):
+                normal = [0.0, 0.0, 0.0]
+                normal[axis] = sign
+                walls.append(cls.half_space(normal, offset))
+        return walls
+
+    def __eq__(self, other: object) -> bool:
+        return self._given == other._given if isinstance(other, Wall) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._given)
+
+    def __repr__(self) -> str:
+        shape, one, other, size, hollow, velocity, groups = self._given
+        first = f"{list(one)}, {list(other)}, {size}" if shape == "cylinder" else f"{list(one)}, {size}"
+        rest = ", hollow=True" if hollow else ""
+        rest += f", velocity={list(velocity)}" if any(velocity) else ""
+        rest += f", groups={groups}" if groups else ""
+        return f"Wall.{shape}({first}{rest})"
+
+
+class Mesh:
+    """A mesh of triangles, which spheres touch from both sides.
+
+    Parameters
+    ----------
+    vertices : array_like or path
+        The positions of the vertices, shape (N, 3); or the path of an STL or OBJ file.
+    triangles : array_like of int, optional
+        For each triangle, the indices of its three vertices, shape (M, 3). Leave it out for a file.
+    velocity : array_like, optional
+        The velocity of the whole mesh, shape (3,).
+    groups : int, optional
+        Collision groups: see :func:`carom.groups`.
+    """
+
+    __slots__ = ("_native",)
+
+    def __init__(
+        self,
+        vertices: Union[npt.ArrayLike, str, os.PathLike[str]],
+        triangles: Optional[npt.ArrayLike] = None,
+        *,
+        velocity: npt.ArrayLike = (0.0, 0.0, 0.0),
+        groups: int = 0,
+    ) -> None:
+        speed = vector(velocity, "velocity")
+        packed = int(whole(groups, "groups", 1, 0, 2**32 - 1, np.uint32))
+        if isinstance(vertices, (str, os.PathLike)):
+            if triangles is not None:
+                raise ValueError("a file has its own triangles; leave them out")
+            self._native = _carom.Mesh.read(os.fspath(vertices), speed, packed)
+            return
+        if triangles is None:
+            raise ValueError("pass the triangles of the vertices, or the path of a file")
+        corners = of_type(vectors(vertices, "vertices"), np.float64)
+        indices = np.asarray(triangles)
+        if indices.ndim != 2 or indices.shape[1] != 3:
+            raise ValueError(f"triangles has the shape {indices.shape}, but must have (M, 3), three vertices for each triangle")
+        whole(indices.ravel(), "triangles", indices.size, 0, max(len(corners) - 1, 0), np.uint32)
+        self._native = _carom.Mesh(corners, of_type(indices, np.uint32), speed, packed)
+
+    @property
+    def vertices(self) -> npt.NDArray[np.float64]:
+        """The positions of the vertices, shape (N, 3)."""
+        return self._native.vertices()
+
+    @property
+    def triangles(self) -> npt.NDArray[np.int64]:
+        """The indices of the vertices of each triangle, shape (M, 3)."""
+        return self._native.triangles()
+
+    @property
+    def velocity(self) -> tuple[float, float, float]:
+        """The velocity of the mesh."""
+        x, y, z = self._native.velocity
+        return x, y, z
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __repr__(self) -> str:
+        return f"<carom.Mesh: {len(self)} triangles>"
+
+
+Walls = Union[Wall, Mesh, Iterable[Union[Wall, Mesh]]]
+
+
+def native_walls(walls: Optional[Walls]) -> Optional[_carom.Walls]:
+    """Returns the walls of a step for the extension module."""
+    if walls is None:
+        return None
+    if isinstance(walls, (Wall, Mesh)):
+        walls = [walls]
+    simple, meshes = [], []
+    for wall in walls:
+        if isinstance(wall, Wall):
+            simple.append(wall._given)
+        elif isinstance(wall, Mesh):
+            meshes.append(wall._native)
+        else:
+            raise TypeError(f"walls has a {type(wall).__name__}, but must have carom.Wall and carom.Mesh")
+    return _carom.Walls(simple, meshes)
