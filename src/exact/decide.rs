@@ -211,6 +211,87 @@ pub(crate) fn decide(
     Ok(grazing)
 }
 
+/// What [`settle`] needs to know about a step, besides its spheres.
+#[cfg(feature = "gpu")]
+pub(crate) struct Settling<'a> {
+    pub(crate) domain: &'a Domain,
+    pub(crate) dt: f32,
+    /// Factor that converts a time of impact to the unit of time of the list.
+    pub(crate) times: f32,
+}
+
+/// Completes a list of pairs that a GPU has decided: decides the pairs that it has left open, which have the flag
+/// [`GRAZING`] in `b`, and sorts the list. It then has each pair once. `images` has the image of the second sphere of
+/// each pair. In open space, it may be empty. The caller's function `spheres` returns the two spheres of a pair.
+#[cfg(feature = "gpu")]
+pub(crate) fn settle(
+    spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
+    step: &Settling<'_>,
+    pairs: &mut Vec<Collision>,
+    images: &mut Vec<[i32; 3]>,
+) -> Result<Grazing, Error> {
+    if images.is_empty() {
+        return Ok(settle_listed(spheres, step, pairs));
+    }
+    let mut listed: Vec<ImageCollision> = allocate(pairs.len(), LIST)?;
+    let all = pairs.iter().zip(images.iter());
+    listed.extend(all.map(|(&pair, &image)| ImageCollision::new(pair, image)));
+    let grazing = settle_listed(spheres, step, &mut listed);
+    pairs.clear();
+    pairs.extend(listed.iter().map(|listed| *listed.pair()));
+    images.clear();
+    images.extend(listed.iter().map(|listed| listed.image));
+    Ok(grazing)
+}
+
+#[cfg(feature = "gpu")]
+fn settle_listed<L: Listed>(
+    spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
+    step: &Settling<'_>,
+    pairs: &mut Vec<L>,
+) -> Grazing {
+    sort(pairs, |pair: &L| pair.report().key());
+    let counts = pairs.par_chunks_mut(TASK).map(|pairs| {
+        let mut counts = Counts::default();
+        for listed in pairs {
+            let report = listed.report();
+            let ReportedPair { a, b } = report.pair();
+            if b & GRAZING == 0 {
+                continue;
+            }
+            let b = b & !GRAZING;
+            let shift = report.shift(step.domain);
+            let found = spheres(a, b).and_then(|[one, other]| {
+                let (found, arithmetic) = impact(&one, &other, shift, step.dt);
+                counts.grazing.count(arithmetic);
+                found
+            });
+            counts.misses += usize::from(found.is_none());
+            let pair = found.map_or(MISS, |Hit { toi, depth }| Collision {
+                a,
+                b,
+                toi: scaled(toi, step.times),
+                depth,
+            });
+            *listed = L::new(pair, report.image());
+        }
+        counts
+    });
+    let counts = counts.reduce(Counts::default, Counts::plus);
+    if counts.misses > 0 {
+        pairs.retain(|pair| pair.pair().a != MISS.a);
+    }
+    counts.grazing
+}
+
+/// Converts a time of impact to another unit of time. The result is the nearest float32.
+#[cfg(feature = "gpu")]
+#[allow(clippy::cast_possible_truncation, reason = "rounding is intended")]
+pub(crate) fn scaled(toi: f32, times: f32) -> f32 {
+    // The product is exact in float64. Adding 0.0 turns a time of -0 into 0: if the length of the step is -0.
+    (f64::from(toi) * f64::from(times) + 0.0) as f32
+}
+
 /// Tests all reported pairs of a step, as [`decide`] does.
 #[cfg_attr(
     not(feature = "gpu"),

@@ -16,6 +16,8 @@ pub(crate) trait Listed: Pod + Default + Send + Sync {
 
     fn new(pair: Collision, image: Self::Image) -> Self;
     fn pair(&self) -> &Collision;
+    /// Returns the same pair as a report, which may have the flag [`GRAZING`].
+    fn report(&self) -> Self::Report;
 }
 
 /// A pair that a search has reported, and that exact arithmetic has to test.
@@ -45,6 +47,14 @@ impl Listed for Collision {
     #[inline(always)]
     fn pair(&self) -> &Collision {
         self
+    }
+
+    #[inline(always)]
+    fn report(&self) -> ReportedPair {
+        ReportedPair {
+            a: self.a,
+            b: self.b,
+        }
     }
 }
 
@@ -93,6 +103,11 @@ impl Listed for ImageCollision {
     #[inline(always)]
     fn pair(&self) -> &Collision {
         &self.pair
+    }
+
+    #[inline(always)]
+    fn report(&self) -> ReportedImage {
+        ReportedImage::new(self.pair.report(), self.image)
     }
 }
 

@@ -29,10 +29,21 @@ impl SizedParts {
     ) -> Result<Self, Error> {
         let limits = &kernels.context.limits;
         let (wanted, periodic) = (options.wanted(), options.periodic);
-        let buffers = Buffers::new(&kernels.context.device, limits, capacity, periodic)?;
+        let buffers = Buffers::new(
+            &kernels.context.device,
+            limits,
+            capacity,
+            periodic,
+            options.decided,
+        )?;
         let binder = kernels.binder();
         let periodic = if periodic {
             Some(kernels.periodic()?)
+        } else {
+            None
+        };
+        let decide = if options.decided {
+            Some(kernels.decide()?)
         } else {
             None
         };
@@ -52,7 +63,8 @@ impl SizedParts {
             kernels,
             mesh: mesh_buffers,
         });
-        let mut recording = Recording::new(binder, &kernels.stages, periodic, walls, &buffers)?;
+        let mut recording =
+            Recording::new(binder, &kernels.stages, periodic, decide, walls, &buffers)?;
         let mut reductions = Reductions::default();
         if wanted != Wanted::default() {
             let reduce = kernels.reduce()?;
@@ -86,6 +98,8 @@ fn mesh_options(options: &BufferOptions, capacity: BufferCapacity) -> BufferOpti
         recordings: options.recordings,
         max_candidates: options.max_candidates,
         periodic: options.periodic,
+        // Bounding spheres that touch are only candidates.
+        decided: false,
         ..BufferOptions::new(spheres as u32)
     }
 }
