@@ -214,6 +214,44 @@ fn pairs_near_tangency_are_decided_as_by_exact_arithmetic() {
     }
 }
 
+/// Tests times just below and above a power of two, where the distance of the float32 numbers changes.
+#[test]
+fn times_next_to_a_power_of_two_are_rounded_to_the_nearest() {
+    let gpu = adapter();
+    let mut cases = Vec::new();
+    for power in [-3, 0, 5] {
+        for rest in 0..200_u8 {
+            // The surfaces are 1 minus or plus a small part of 2^-24 apart.
+            let part = f32::from(rest) * 2_f32.powi(-28);
+            let [one, other] = [
+                Sphere::new([0.0; 3], 1.0),
+                Sphere::new([2.0, 0.0, 0.0], part),
+            ];
+            let nearer = [one, other];
+            let farther = [
+                Sphere {
+                    radius: 1.0 - f32::EPSILON,
+                    ..one
+                },
+                other,
+            ];
+            for spheres in [nearer, farther] {
+                let velocity = [-2_f32.powi(power), 0.0, 0.0];
+                cases.push(Case {
+                    spheres: [spheres[0], spheres[1].with_velocity(velocity)],
+                    dt: 64.0,
+                    domain: Domain::open(),
+                    image: [0; 3],
+                    factors: [1.0; 2],
+                });
+            }
+        }
+    }
+    let [open, touching] = compare(&gpu, &cases);
+    println!("{open} open, {touching} touch");
+    assert!(touching > cases.len() / 2, "{open} {touching}");
+}
+
 fn periodic_case(rng: &mut Rng) -> Case {
     let scale = 2_f32.powi(rng.i32(-20..20));
     let bits = |rng: &mut Rng, x: f32| {

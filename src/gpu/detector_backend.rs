@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use wgpu::DeviceType;
 
 use super::pipeline::CollisionPipeline;
+use super::self_test::SelfTest;
 use crate::blocking::Wait;
 use crate::cpu::{Buckets, sort_reported};
 use crate::exact::{GRAZING, Grazing, Listed, ReportedPair, Settling, decide_step, settle};
@@ -37,7 +38,8 @@ pub(crate) struct Gpu {
     /// The buffer through which the host reads the pairs, of at most [`READ_AT_ONCE`] bytes. It is
     /// kept from step to step, because some devices take longer to create it than to fill it.
     staging: Option<wgpu::Buffer>,
-    /// Whether the device decides the pairs. On a software adapter, the host decides them in less time.
+    /// Whether the device decides the pairs. On a software adapter, the host decides them in less time. It also does if
+    /// the device has not passed its self-test.
     pub(super) decides: bool,
     /// If the host decides the pairs: the pairs of the step, as the device has reported them.
     reported: ReusedVec<ReportedPair>,
@@ -124,7 +126,7 @@ impl Gpu {
             .await
             .map_err(Error::device_failed)?;
         let pipeline = CollisionPipeline::new_async(&device).await?;
-        Ok(Self {
+        let mut gpu = Self {
             adapter: format!("{} ({})", info.name, info.backend),
             decides: !pipeline.kernels.context.software,
             pipeline,
@@ -141,7 +143,33 @@ impl Gpu {
             at_work: false,
             #[cfg(test)]
             noise: None,
-        })
+        };
+        if gpu.decides && !gpu.passes_self_test().await? {
+            log::error!(
+                "{} decides pairs wrongly, so the host decides them",
+                gpu.adapter
+            );
+            gpu.decides = false;
+        }
+        Ok(gpu)
+    }
+
+    /// Runs the test of [`SelfTest`]. Returns whether the device has passed it.
+    async fn passes_self_test(&self) -> Result<bool, Error> {
+        let kernels = &self.pipeline.kernels;
+        let submit = || {
+            let test = SelfTest::new(kernels)?;
+            let mut encoder = encoder(&self.device);
+            test.record(&mut encoder);
+            let [counters, decided] = test.read();
+            let parts = [(counters, 0, counters.size()), (decided, 0, decided.size())];
+            let staging = read_now::staging(&self.device, size_of_parts(&parts));
+            let reading = read_now::submit(&self.queue, encoder, &parts, staging);
+            Ok((test, reading))
+        };
+        let (test, reading) = kernels.context.scoped_async(submit).await?;
+        self.finish_work(Wait::Await)?;
+        Ok(test.passes(&reading.bytes().await?))
     }
 
     pub(crate) fn adapter(&self) -> &str {

@@ -241,6 +241,7 @@ pub(crate) mod filter_on_gpu;
 mod input;
 mod pipeline;
 mod results;
+mod self_test;
 mod simulate;
 #[cfg(test)]
 mod wiring_tests;

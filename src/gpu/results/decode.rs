@@ -46,7 +46,6 @@ pub(crate) struct Recorded {
 }
 
 pub(crate) struct Read {
-    pub(crate) serial: u32,
     pub(crate) summary: StepSummary,
     /// The bytes of the lists: see [`ReadLayout::lists`].
     lists: Vec<u8>,
@@ -73,6 +72,7 @@ fn durations(stages: &[&'static str], ticks: &[u64], period: f32) -> Vec<(&'stat
 }
 
 impl Read {
+    /// Returns [`Error::NotSubmitted`] if these are the bytes of another step.
     pub(crate) fn new(
         mapped: &[u8],
         recorded: &Recorded,
@@ -82,6 +82,9 @@ impl Read {
         let results = |range| values::<CaromResults>(part(mapped, 0, range)).next();
         let mesh = results(&layout.mesh_results);
         let results = results(&layout.results).unwrap_or_else(CaromResults::zeroed);
+        if results.serial != recorded.serial {
+            return Err(Error::NotSubmitted);
+        }
         let ticks: Vec<u64> = values(part(mapped, 0, &layout.ticks)).collect();
         let stages = durations(&recorded.stages, &ticks, recorded.period);
         let list = part(mapped, 0, &layout.lists());
@@ -95,7 +98,6 @@ impl Read {
             stages,
         );
         Ok(Self {
-            serial: results.serial,
             summary: if recorded.for_neighbors {
                 summary.with_neighbors(&results)
             } else {
