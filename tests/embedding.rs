@@ -672,26 +672,63 @@ fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
     });
     let pipeline = CollisionPipeline::new(&device.device)?;
     let mut buffers = pipeline.create_buffers(&BufferOptions::new(300).with_pairs(1 << 16))?;
-    for (count, fits) in [(150, true), (250, false), (100, true)] {
-        let crowd = vec![Sphere::new([0.0; 3], 1.0); count];
+    // The lists of pairs and of grazing pairs may each take half of a readback. A pair takes 16 bytes, and a grazing
+    // pair 64 more.
+    let cases = [(150, 0.0, true), (300, 0.0, false), (100, 0.0, true)];
+    for (count, apart, fits) in cases
+        .into_iter()
+        .chain([(100, 1e-20, true), (150, 1e-20, false)])
+    {
+        // If the spheres are so little apart, their relative positions have too many digits for the device.
+        let crowd = (0..count).map(|k| Sphere::new([0.0, 0.0, apart * k as f32], 1.0));
+        let crowd: Vec<Sphere> = crowd.collect();
         let mut encoder = device.encoder();
         buffers.record(&mut encoder, &Step::new(&crowd, 1.0))?;
         let mut raw = buffers.read_raw(&mut encoder)?;
         let mut exact = buffers.read_exact(&mut encoder)?;
         device.queue.submit([encoder.finish()]);
         device.wait();
-        assert_eq!(ready(raw.try_take()).pairs().len(), count * (count - 1) / 2);
+        let pairs = count * (count - 1) / 2;
+        assert_eq!(ready(raw.try_take()).pairs().len(), pairs);
         match exact.try_take() {
             Ok(Some(taken)) if fits => {
-                assert_eq!(taken.collisions.pairs.len(), count * (count - 1) / 2);
+                assert_eq!(taken.collisions.pairs, truth(&crowd, 1.0));
             }
             Err(Error::DeviceLimit { needed, .. }) if !fits => {
-                assert_eq!(needed, 64 * (count * (count - 1) / 2) as u64);
+                assert_eq!(needed, if apart > 0.0 { 64 } else { 16 } * pairs as u64);
             }
-            other => panic!("{count}: {other:?}"),
+            Ok(_) => panic!("{count}: not refused"),
+            Err(error) => panic!("{count}: {error}"),
         }
     }
     device.assert_silent();
+    Ok(())
+}
+
+/// A readback has room for as many grazing pairs as the one before needed.
+#[test]
+fn the_next_readback_has_room_for_all_grazing_pairs() -> Result {
+    let device = Device::real();
+    let pipeline = CollisionPipeline::new(&device.device)?;
+    let mut buffers = pipeline.create_buffers(&BufferOptions::new(200).with_pairs(1 << 16))?;
+    let crowd = (0..200).map(|k| Sphere::new([0.0, 0.0, 1e-20 * k as f32], 1.0));
+    let crowd: Vec<Sphere> = crowd.collect();
+    for is_first in [true, false] {
+        let mut encoder = device.encoder();
+        buffers.record(&mut encoder, &Step::new(&crowd, 1.0))?;
+        let exact = buffers.read_exact(&mut encoder)?;
+        match device.finish(encoder, exact) {
+            Err(Error::Truncated { required, .. }) => {
+                assert!(is_first && required.pairs == 19_900);
+                assert!(!buffers.grow(&required)?);
+            }
+            found => {
+                let found = ready(found);
+                assert!(!is_first && found.summary.grazing == 19_900);
+                assert_eq!(found.collisions.pairs, truth(&crowd, 1.0));
+            }
+        }
+    }
     Ok(())
 }
 

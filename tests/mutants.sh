@@ -224,7 +224,7 @@ mutant 'the edges of a periodic domain do not count for the unit of a pair' shad
 mutant 'numbers of more than 61 bits wrap around' shaders/shared/exact_pair.wgsl \
     'is_below(i, unit + 61) && is_below(j, unit + 61)' 'is_below(i, unit + 99) && is_below(j, unit + 99)' --lib pairs_of_any_numbers
 mutant 'multiples of edges wrap around' shaders/shared/exact_pair.wgsl \
-    'exact = exact && is_below(vec4<u32>(by.x, 0u), unit + 51);' '' --lib images_are_decided
+    'exact = exact && is_below(vec4<u32>(by.x, 0u), unit + 51);' '' --lib displacements_of_too_many_bits
 mutant 'numbers of more than 51 bits lose digits' shaders/shared/exact_pair.wgsl \
     'exact = exact && bits <= 51u;' 'exact = exact && bits <= 53u;' --lib pairs_of_any_numbers
 mutant 'a root may be before its bracket' shaders/shared/exact_pair.wgsl \

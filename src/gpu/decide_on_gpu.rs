@@ -306,6 +306,26 @@ fn images_are_decided_as_by_the_host() {
     assert!(touching > 20_000 && open < 2000, "{open} {touching}");
 }
 
+/// Tests displacements that are 0 modulo 2⁶⁴ units. The pairs stay open, because the spheres would touch without them.
+#[test]
+fn displacements_of_too_many_bits_are_left_open() {
+    let edge = 2_f32.powi(16);
+    let edges = [[edge, 0.0, 0.0], [0.0, edge, 0.0], [0.0, 0.0, edge]];
+    let cases = [0, 1, 2].map(|axis| {
+        let sphere = |x: f32| Sphere::new([x, 0.0, 0.0], 2_f32.powi(-40));
+        let mut image = [0; 3];
+        image[axis] = 256;
+        Case {
+            spheres: [sphere(0.0), sphere(2_f32.powi(-41))],
+            dt: 1.0,
+            domain: Domain::triclinic([0.0; 3], edges),
+            image,
+            factors: [1.0; 2],
+        }
+    });
+    assert_eq!(compare(&adapter(), &cases), [3, 0]);
+}
+
 /// Tests pairs of random numbers of any size and with few or many digits: no such pair is decided wrongly.
 #[test]
 fn pairs_of_any_numbers_are_decided_as_by_the_host_or_left_open() {
