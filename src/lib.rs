@@ -113,7 +113,6 @@ struct Readme;
 #[cfg(test)]
 extern crate self as carom;
 
-mod blocking;
 mod cause;
 mod collision;
 mod collisions;
@@ -128,32 +127,25 @@ mod exact;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod hits;
-mod lanes;
 mod lattice;
-mod limits;
-mod memory;
 mod neighbors;
 #[cfg(not(feature = "gpu"))]
 mod no_gpu;
 mod number;
 mod options;
-mod outcome;
 mod reduce;
-mod reuse;
 mod shared;
-mod skin;
 mod sphere;
 mod spheres;
 mod statistics;
 mod step;
-mod threads;
-mod validate;
+mod support;
 mod verify;
 mod walls;
 mod wide;
 
 pub use cause::Cause;
-pub use collision::{Collision, Collision64};
+pub use collision::{Collision, Collision64, Touching, WallCollision, WallCollision64};
 pub use collisions::Collisions;
 pub use column::{Column, Values};
 pub use contact::{Contact, Feature};
@@ -167,7 +159,7 @@ pub use error::{Error, ErrorKind, Field};
 pub use exact::toi;
 pub use hits::Hits;
 pub use neighbors::{NeighborList, NeighborSearch};
-pub use number::{Number, Touching};
+pub use number::Number;
 pub use options::{Backend, Options};
 pub use reduce::changes::Changes;
 pub use reduce::contacts::Contacts;
@@ -177,4 +169,6 @@ pub use spheres::Spheres;
 pub use statistics::Statistics;
 pub use step::{SphereSet, Step};
 pub use verify::{Verification, verify, verify_walls};
-pub use walls::{Mesh, Wall, WallCollision, WallCollision64, WallShape, Walls};
+pub use walls::{Mesh, Wall, WallShape, Walls};
+
+use support::{blocking, lanes, limits, memory, reuse, threads, validate};
