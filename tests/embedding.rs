@@ -674,7 +674,7 @@ fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
     let mut buffers = pipeline.create_buffers(&BufferOptions::new(300).with_pairs(1 << 16))?;
     // The lists of pairs and of grazing pairs may each take half of a readback. A pair takes 16 bytes, and a grazing
     // pair 64 more.
-    let cases = [(150, 0.0, true), (300, 0.0, false), (100, 0.0, true)];
+    let cases = [(210, 0.0, true), (300, 0.0, false), (100, 0.0, true)];
     for (count, apart, fits) in cases
         .into_iter()
         .chain([(100, 1e-20, true), (150, 1e-20, false)])
