@@ -29,6 +29,10 @@ pub(crate) trait Listed: Pod + Default + Send + Sync {
     fn new(pair: Collision, image: Self::Image) -> Self;
     fn pair(&self) -> &Collision;
     /// Returns the same pair as a report, which may have the flag [`GRAZING`].
+    #[cfg_attr(
+        not(feature = "gpu"),
+        allow(dead_code, reason = "only the GPU backend makes such lists")
+    )]
     fn report(&self) -> Self::Report;
 }
 
