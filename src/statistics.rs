@@ -27,9 +27,9 @@ pub struct Statistics {
     pub candidates: u64,
     /// Number of pairs of spheres that touch during the step.
     pub pairs: u64,
-    /// Number of grazing pairs: pairs, touching or not, that the first test (in float32 on a GPU,
-    /// in float64 on the CPU) could not decide. They are too close to tangency, or to the end of a
-    /// time segment or of the step.
+    /// Number of grazing pairs: pairs, touching or not, that the first test (with integers on a GPU, in
+    /// float32 on a software adapter, in float64 on the CPU) could not decide. They are too close to
+    /// tangency, or to the end of a time segment or of the step, or have too many digits.
     ///
     /// Arithmetic of higher precision decides whether a grazing pair touches. A pair that needs
     /// this arithmetic only for its time of impact does not count as grazing.

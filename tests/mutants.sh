@@ -219,6 +219,33 @@ mutant 'the paired test returns values of differences that are too small' src/ex
     'VALUE: f64 = 1.0 / (1_u64 << 16) as f64' 'VALUE: f64 = 1.0 / (1_u64 << 34) as f64' "${told[@]}"
 mutant 'the paired test returns values without an error bound' src/exact/two_pairs.rs \
     'OFF: f64 = 1.0 / (1_u64 << 32) as f64' 'OFF: f64 = 0.0' "${told[@]}"
+mutant 'the edges of a periodic domain do not count for the unit of a pair' shaders/shared/exact_pair.wgsl \
+    'let all = min(own, shift);' 'let all = own;' --lib images_are_decided
+mutant 'numbers of more than 61 bits wrap around' shaders/shared/exact_pair.wgsl \
+    'is_below(i, unit + 61) && is_below(j, unit + 61)' 'is_below(i, unit + 99) && is_below(j, unit + 99)' --lib pairs_of_any_numbers
+mutant 'multiples of edges wrap around' shaders/shared/exact_pair.wgsl \
+    'exact = exact && is_below(vec4<u32>(by.x, 0u), unit + 51);' '' --lib displacements_of_too_many_bits
+mutant 'numbers of more than 51 bits lose digits' shaders/shared/exact_pair.wgsl \
+    'exact = exact && bits <= 51u;' 'exact = exact && bits <= 53u;' --lib pairs_of_any_numbers
+mutant 'a root may be before its bracket' shaders/shared/exact_pair.wgsl \
+    'if before <= 0 || after >= 0' 'if after >= 0' --lib pairs_near_tangency_are_decided
+mutant 'a root may be after its bracket' shaders/shared/exact_pair.wgsl \
+    'if before <= 0 || after >= 0' 'if before <= 0' --lib pairs_near_tangency_are_decided
+mutant 'brackets do not become narrower below a power of two' shaders/shared/exact_pair.wgsl \
+    'select(2, 1, now == 0x800000)' '2' --lib times_next_to_a_power_of_two
+mutant 'contact at the very end of the step is a miss' shaders/shared/exact_pair.wgsl \
+    'in_step = sign_at(f, u, a, 4 * k) <= 0;' 'in_step = sign_at(f, u, a, 4 * k) < 0;' --lib pairs_near_tangency_are_decided
+mutant 'contact just after the end of the step is a hit' shaders/shared/exact_pair.wgsl \
+    'in_step = sign_at(f, u, a, 4 * k) <= 0;' 'in_step = true;' --lib pairs_near_tangency_are_decided
+mutant 'a device rounds ties up' shaders/shared/wide_words.wgsl \
+    'rest == 0x80000000u && (x & 1u) != 0u' 'rest == 0x80000000u' --lib pairs_near_tangency_are_decided
+mutant 'open pairs are not marked' shaders/shared/decide_found.wgsl \
+    'Kept(found | vec4<u32>(0u, CAROM_GRAZING, 0u, 0u), true)' 'Kept(found, true)' --test embedding lists_on_the_device
+mutant 'times of a step with previous centers are those of a step of length 1' shaders/shared/decide_found.wgsl \
+    'factor != ONE_BITS && times.x != 0u' 'false' --test embedding every_layout
+mutant 'the rest of a long list begins at its first pair' src/gpu/detector_backend.rs \
+    'self.read(&list, first, &mut pairs[first..], convert, wait)' \
+    'self.read(&list, 0, &mut pairs[first..], convert, wait)' --lib whatever_part
 mutant '< instead of <= at the closest approach' src/exact/integers.rs \
     '&closing * &closing >= ' '&closing * &closing > ' --test reference a_tangent_pass
 mutant '< instead of <= at the end of the step' src/exact/integers.rs \
@@ -260,8 +287,8 @@ mutant 'spheres that are set aside are tested all the same' shaders/collide/plan
     'plan.proxies - atomicLoad(&counters.invalid)' 'plan.proxies' --test embedding set_aside
 mutant 'subnormal numbers get an exponent that is one too small' shaders/shared/units.wgsl \
     'exponent = 1 - i32(shift)' 'exponent = -i32(shift)' --test embedding any_unit
-mutant 'a ticket accepts the results of another step' src/gpu/results/read_results.rs \
-    'read.serial != recorded.serial' 'false' --test misuse a_submit_that_fails
+mutant 'a ticket accepts the results of another step' src/gpu/results/decode.rs \
+    'results.serial != recorded.serial' 'false' --test misuse a_submit_that_fails
 mutant 'a ticket accepts the state after another recording' src/gpu/simulate/simulation.rs \
     'state.serial == serial' 'state.serial <= serial' --test dynamics_gpu the_state
 

@@ -4,6 +4,7 @@
 #import carom::{CAROM_IMAGE_OUT_OF_RANGE, CAROM_INVALID_SPHERES, CAROM_TOO_CROWDED, CAROM_TOO_MANY_SEGMENTS}
 #import carom::{CAROM_TOO_MANY_SPHERES, CAROM_TRUNCATED, CAROM_UNFINISHED, CaromResults}
 #import dispatch::{DispatchArguments, dispatch_over}
+#import found_count::{found_count}
 #import types::{Counters, Params, Plan, Space}
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -51,10 +52,10 @@ fn main(@builtin(local_invocation_index) local: u32) {
     if local > 0u {
         return;
     }
-    let all = found();
     results.status = status();
-    results.pairs = select(min(all.x, params.pair_capacity), params.pair_capacity, all.y > 0u);
-    results.found = all;
+    results.pairs = select(found_count(), atomicLoad(&counters.decided), (params.flags & FLAG_DECIDE) != 0u);
+    results.grazing = atomicLoad(&counters.grazing);
+    results.found = found();
     results.candidates = candidates();
     results.segments = segments();
     results.images = vec2<u32>(atomicLoad(&counters.images[0]), atomicLoad(&counters.images[1]));

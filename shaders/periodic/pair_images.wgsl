@@ -1,15 +1,16 @@
 // The kernel `pairs_periodic` lists pairs of entries. This kernel replaces each entry by its sphere, and
 // writes which image of the second sphere of the pair touches the first.
 
-#import carom::{CAROM_GRAZING, CaromCollision, CaromResults, carom_image}
+#import carom::{CAROM_GRAZING, CaromCollision, carom_image}
+#import found_count::{found_count}
 #import invocation::{invocation}
 #import image_word::{pack_image}
 #import lattice::{in_given_edges}
-#import types::{Entry, Lattice, Params}
+#import types::{Counters, Entry, Lattice, Params}
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> lattice: Lattice;
-@group(0) @binding(2) var<storage, read> results: CaromResults;
+@group(0) @binding(2) var<storage, read_write> counters: Counters;
 @group(0) @binding(3) var<storage, read> entries: array<Entry>;
 @group(0) @binding(4) var<storage, read_write> pairs: array<CaromCollision>;
 @group(0) @binding(5) var<storage, read_write> pair_images: array<u32>;
@@ -26,7 +27,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let place = invocation(workgroup, workgroups, local, WORKGROUP);
-    if place >= results.pairs {
+    if place >= found_count() {
         return;
     }
     let pair = pairs[place];

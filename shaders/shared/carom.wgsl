@@ -10,7 +10,8 @@
 // has row (index across both sets) b_offset + i, where b_offset is a field of
 // CaromResults.
 
-// Two spheres that touch or may touch during the step. `toi` and `depth` are float32
+// Two spheres that touch during the step, or may touch if they are marked as grazing. `toi`
+// and `depth` are the float32 numbers nearest to the exact ones. Those of a grazing pair are
 // estimates, and the Rust module `carom::gpu` states their error.
 struct CaromCollision {
     // Index of the first sphere: the smaller index or, with two sets, the index in the
@@ -25,9 +26,9 @@ struct CaromCollision {
     depth: f32,
 }
 
-// Bit that marks a grazing pair: float32 rounding leaves open whether the spheres touch,
-// or in which time segments they come closest. Treat grazing pairs as touching. The list
-// may hold a grazing pair several times, but the sorted list holds it once.
+// Bit that marks a grazing pair: the GPU leaves open whether the spheres touch, or in which
+// time segments they come closest. Treat grazing pairs as touching. The list may hold a
+// grazing pair several times, but the sorted list holds it once.
 const CAROM_GRAZING = 0x80000000u;
 
 // Returns the index of the second sphere: the larger one or, with two sets, the index in
@@ -52,8 +53,8 @@ struct CaromResults {
     status: u32,
     // Number of pairs in the list of pairs.
     pairs: u32,
-    // Number of pairs found, which exceeds `pairs` if the list overflowed. A pair that is
-    // found several times counts several times.
+    // Number of pairs found in float32. It exceeds `pairs` if some do not touch, or if the
+    // list overflowed. A pair that is found several times counts several times.
     found: vec2<u32>,
     candidates: vec2<u32>,
     // Number of time segments, without the first of each sphere, and of `images`.
@@ -117,7 +118,8 @@ struct CaromResults {
     walls_found: vec2<u32>,
     // Number of walls of simple shapes. Wall `first_triangle` + i is triangle i.
     first_triangle: u32,
-    unused_too: u32,
+    // Number of pairs in the list of pairs with the bit CAROM_GRAZING.
+    grazing: u32,
 }
 
 // Bits of CaromResults.status. CAROM_TRUNCATED: the list of pairs has no room for all
@@ -242,7 +244,7 @@ struct CaromTriangle {
     groups: u32,
 }
 
-// A sphere and a wall that touch or may touch during the step, in float32 like
+// A sphere and a wall that touch or may touch during the step, in float32 like a grazing
 // CaromCollision. Each sphere and wall is listed once or, in a periodic domain, once for
 // each image of the sphere. A grazing triangle may be listed several times.
 struct CaromWallCollision {

@@ -45,7 +45,9 @@ fn report(s: Filtered, a: u32, b: u32, tag_i: u32, tag_j: u32) {
     if owned == OTHER {
         return;
     }
-    let grazing = owned == SHARED || s.margin <= s.bound;
+    // `decide` decides pairs near tangency, but cannot tell which of several reports of a pair is the first.
+    let undecided = s.margin <= s.bound && (params.flags & FLAG_DECIDE) == 0u;
+    let grazing = owned == SHARED || undecided;
     let times = rough_impact(s, params.dt);
     let found = CaromCollision(
         a,

@@ -20,7 +20,7 @@ struct Params {
     most_candidates_low: u32,
     most_candidates_high: u32,
     // FLAG_TWO_SETS: only pairs with one sphere from each of two sets count. FLAG_WATCH: the driver may end
-    // long loops early, as llvmpipe does.
+    // long loops early, as llvmpipe does. FLAG_DECIDE: `decide` decides the pairs that `pairs` has found.
     flags: u32,
     // The caller's lengths are multiplied by 2^length_power, and velocities by 2^velocity_power, to convert
     // them to the shaders' units.
@@ -29,6 +29,10 @@ struct Params {
     // The shaders' unit of time, in the caller's unit of time.
     time_unit: f32,
     serial: u32,
+    // The length of the step in the caller's unit of time, or 1 with previous centers instead of velocities, and the
+    // factor that converts times of impact to the caller's unit of time: 1, or the length of the step. Both as bits.
+    given_dt: u32,
+    given_times: u32,
 }
 
 // A sphere in the caller's units. A negative radius marks a sphere that is set aside.
@@ -58,6 +62,9 @@ struct Counters {
     images: array<atomic<u32>, 2>,
     // 1 + the index of a sphere that is too far from the periodic domain or has too many images, or 0.
     out_of_range: atomic<u32>,
+    // Number of pairs that `decide` has listed, and how many of them are marked as grazing.
+    decided: atomic<u32>,
+    grazing: atomic<u32>,
     // One bit per size class, set if the class is not empty.
     used: array<atomic<u32>, SIZE_CLASSES / 32u>,
 }
@@ -190,6 +197,9 @@ struct Lattice {
     dual_bounds: array<vec4<f32>, 3>,
     // xyz of entry k: the multiples of the user's edges whose sum is edge k. w: 0.
     in_given_edges: array<vec4<i32>, 3>,
+    // The bits of the user's edges, transposed: entry 0 has the x components of all three, and so on. 0 for edges that
+    // are not periodic. Written by the host only.
+    given_edges: array<vec4<u32>, 3>,
 }
 
 // An image that is a proxy.

@@ -55,6 +55,10 @@ impl Counts {
 /// Number of reported pairs that a task tests. It is even, because they are tested two at a time.
 const TASK: usize = 4096;
 
+/// In debug builds, the host decides one of so many pairs that a GPU has decided.
+#[cfg(feature = "gpu")]
+const CHECKED: usize = 1024;
+
 const MISS: Collision = Collision {
     a: u32::MAX,
     b: u32::MAX,
@@ -196,6 +200,105 @@ pub(crate) fn decide(
         (*pair, *image) = (*listed.pair(), listed.image);
     }
     Ok(grazing)
+}
+
+/// What [`settle`] needs to know about a step, besides its spheres.
+#[cfg(feature = "gpu")]
+pub(crate) struct Settling<'a> {
+    pub(crate) domain: &'a Domain,
+    pub(crate) dt: f32,
+    /// Factor that converts a time of impact to the unit of time of the list.
+    pub(crate) times: f32,
+}
+
+/// Completes a list of pairs that a GPU has decided: decides the pairs that it has left open, which have the flag
+/// [`GRAZING`] in `b`, and sorts the list. It then has each pair once. `images` has the image of the second sphere of
+/// each pair. In open space, it may be empty. The caller's function `spheres` returns the two spheres of a pair.
+#[cfg(feature = "gpu")]
+pub(crate) fn settle(
+    spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
+    step: &Settling<'_>,
+    pairs: &mut Vec<Collision>,
+    images: &mut Vec<[i32; 3]>,
+) -> Result<Grazing, Error> {
+    if images.is_empty() {
+        return settle_listed(spheres, step, pairs);
+    }
+    let mut listed: Vec<ImageCollision> = allocate(pairs.len(), LIST)?;
+    let all = pairs.iter().zip(images.iter());
+    listed.extend(all.map(|(&pair, &image)| ImageCollision::new(pair, image)));
+    let grazing = settle_listed(spheres, step, &mut listed)?;
+    pairs.clear();
+    pairs.extend(listed.iter().map(|listed| *listed.pair()));
+    images.clear();
+    images.extend(listed.iter().map(|listed| listed.image));
+    Ok(grazing)
+}
+
+#[cfg(feature = "gpu")]
+fn settle_listed<L: Listed>(
+    spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
+    step: &Settling<'_>,
+    pairs: &mut Vec<L>,
+) -> Result<Grazing, Error> {
+    sort(pairs, |pair: &L| pair.report().key());
+    let counts = pairs.par_chunks_mut(TASK).map(|pairs| {
+        let mut counts = Counts::default();
+        for (index, listed) in pairs.iter_mut().enumerate() {
+            let report = listed.report();
+            let ReportedPair { a, b } = report.pair();
+            let open = b & GRAZING != 0;
+            // In debug builds, the host also decides some of the other pairs, to find errors of drivers.
+            let is_checked = cfg!(debug_assertions) && index % CHECKED == 0;
+            if !open && !is_checked {
+                continue;
+            }
+            let b = b & !GRAZING;
+            let shift = report.shift(step.domain);
+            let Some([one, other]) = spheres(a, b) else {
+                if open {
+                    return Err(Error::device("a pair that was read back lacks its spheres"));
+                }
+                continue;
+            };
+            let (found, arithmetic) = impact(&one, &other, shift, step.dt);
+            if open {
+                counts.grazing.count(arithmetic);
+            }
+            counts.misses += usize::from(found.is_none());
+            let pair = found.map_or(MISS, |Hit { toi, depth }| Collision {
+                a,
+                b,
+                toi: scaled(toi, step.times),
+                depth,
+            });
+            if !open && pair != *listed.pair() {
+                log_wrong_pair(listed.pair(), found);
+            }
+            *listed = L::new(pair, report.image());
+        }
+        Ok(counts)
+    });
+    let counts = counts.try_reduce(Counts::default, |one, other| Ok(one.plus(other)))?;
+    if counts.misses > 0 {
+        pairs.retain(|pair| pair.pair().a != MISS.a);
+    }
+    Ok(counts.grazing)
+}
+
+/// Logs that a GPU has decided a pair wrongly. docs/exact.md proves this impossible, unless the driver has errors.
+#[cfg(feature = "gpu")]
+#[cold]
+fn log_wrong_pair(listed: &Collision, found: Option<Hit>) {
+    log::error!("the GPU has decided a pair wrongly: {listed:?} instead of {found:?}");
+}
+
+/// Converts a time of impact to another unit of time. The result is the nearest float32.
+#[cfg(feature = "gpu")]
+#[allow(clippy::cast_possible_truncation, reason = "rounding is intended")]
+pub(crate) fn scaled(toi: f32, times: f32) -> f32 {
+    // The product is exact in float64. Adding 0.0 turns a time of -0 into 0: if the length of the step is -0.
+    (f64::from(toi) * f64::from(times) + 0.0) as f32
 }
 
 /// Tests all reported pairs of a step, as [`decide`] does.

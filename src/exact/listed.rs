@@ -28,6 +28,12 @@ pub(crate) trait Listed: Pod + Default + Send + Sync {
 
     fn new(pair: Collision, image: Self::Image) -> Self;
     fn pair(&self) -> &Collision;
+    /// Returns the same pair as a report, which may have the flag [`GRAZING`].
+    #[cfg_attr(
+        not(feature = "gpu"),
+        allow(dead_code, reason = "only the GPU backend makes such lists")
+    )]
+    fn report(&self) -> Self::Report;
 }
 
 /// A pair that a search has reported, and that exact arithmetic has to test.
@@ -57,6 +63,14 @@ impl Listed for Collision {
     #[inline(always)]
     fn pair(&self) -> &Collision {
         self
+    }
+
+    #[inline(always)]
+    fn report(&self) -> ReportedPair {
+        ReportedPair {
+            a: self.a,
+            b: self.b,
+        }
     }
 }
 
@@ -105,6 +119,11 @@ impl Listed for ImageCollision {
     #[inline(always)]
     fn pair(&self) -> &Collision {
         &self.pair
+    }
+
+    #[inline(always)]
+    fn report(&self) -> ReportedImage {
+        ReportedImage::new(self.pair.report(), self.image)
     }
 }
 

@@ -7,9 +7,10 @@ use rayon::prelude::*;
 use wgpu::DeviceType;
 
 use super::pipeline::CollisionPipeline;
+use super::self_test::SelfTest;
 use crate::blocking::Wait;
 use crate::cpu::{Buckets, sort_reported};
-use crate::exact::{GRAZING, Grazing, ReportedPair, decide_step};
+use crate::exact::{GRAZING, Grazing, Listed, ReportedPair, Settling, decide_step, settle};
 use crate::gpu::collide::buffers::{BufferCapacity, Buffers};
 use crate::gpu::collide::collision_buffers::CollisionBuffers;
 use crate::gpu::collide::options::BufferOptions;
@@ -21,6 +22,7 @@ use crate::gpu::results::read_now;
 use crate::gpu::results::status::Status;
 use crate::gpu::results::summary::StepSummary;
 use crate::limits::Limits;
+use crate::memory::{LIST, resized};
 use crate::reuse::ReusedVec;
 use crate::statistics::StepOutcome;
 use crate::step::CheckedStep;
@@ -37,12 +39,18 @@ pub(crate) struct Gpu {
     /// The buffer through which the host reads the pairs, of at most [`READ_AT_ONCE`] bytes. It is
     /// kept from step to step, because some devices take longer to create it than to fill it.
     staging: Option<wgpu::Buffer>,
-    /// The pairs of the step, as the device has reported them.
+    /// Whether the device decides the pairs. On a software adapter, the host decides them in less time. It also does if
+    /// the device has not passed its self-test.
+    pub(super) decides: bool,
+    /// If the host decides the pairs: the pairs of the step, as the device has reported them.
     reported: ReusedVec<ReportedPair>,
     /// The images of the reported pairs' second spheres. Empty in open space.
     reported_images: ReusedVec<[i32; 3]>,
-    /// Scratch memory to sort the pairs.
+    /// Scratch memory to sort the pairs that the host decides, or that the device has decided.
     buckets: Buckets<ReportedPair>,
+    decided_buckets: Buckets<Collision>,
+    /// Number of pairs that are copied to the host together with the counts of a step, before their number is known.
+    ahead: usize,
     /// Capacities for time segments and for pairs in the first buffers. `None` derives a capacity
     /// from the number of spheres.
     first: [Option<u64>; 2],
@@ -55,6 +63,8 @@ pub(crate) struct Gpu {
 
 /// Pairs are read back in parts of at most this many bytes. Every device can create a buffer of this size.
 const READ_AT_ONCE: usize = 1 << 26;
+/// Number of pairs that are read back together with the counts of the first step.
+const FIRST_AHEAD: usize = 1 << 12;
 /// One thread converts at least this many of the values that were read back.
 const TASK: usize = 4096;
 
@@ -116,9 +126,11 @@ impl Gpu {
             })
             .await
             .map_err(Error::device_failed)?;
-        Ok(Self {
+        let pipeline = CollisionPipeline::new_async(&device).await?;
+        let mut gpu = Self {
             adapter: format!("{} ({})", info.name, info.backend),
-            pipeline: CollisionPipeline::new_async(&device).await?,
+            decides: !pipeline.kernels.context.software,
+            pipeline,
             device,
             queue,
             buffers: None,
@@ -126,11 +138,39 @@ impl Gpu {
             reported: ReusedVec::default(),
             reported_images: ReusedVec::default(),
             buckets: Buckets::default(),
+            decided_buckets: Buckets::default(),
+            ahead: FIRST_AHEAD,
             first: [None; 2],
             at_work: false,
             #[cfg(test)]
             noise: None,
-        })
+        };
+        if gpu.decides && !gpu.passes_self_test().await? {
+            log::error!(
+                "{} decides pairs wrongly, so the host decides them",
+                gpu.adapter
+            );
+            gpu.decides = false;
+        }
+        Ok(gpu)
+    }
+
+    /// Runs the test of [`SelfTest`]. Returns whether the device has passed it.
+    async fn passes_self_test(&self) -> Result<bool, Error> {
+        let kernels = &self.pipeline.kernels;
+        let submit = || {
+            let test = SelfTest::new(kernels)?;
+            let mut encoder = encoder(&self.device);
+            test.record(&mut encoder);
+            let [counters, decided] = test.read();
+            let parts = [(counters, 0, counters.size()), (decided, 0, decided.size())];
+            let staging = read_now::staging(&self.device, size_of_parts(&parts));
+            let reading = read_now::submit(&self.queue, encoder, &parts, staging);
+            Ok((test, reading))
+        };
+        let (test, reading) = kernels.context.scoped_async(submit).await?;
+        self.finish_work(Wait::Await)?;
+        Ok(test.passes(&reading.bytes().await?))
     }
 
     pub(crate) fn adapter(&self) -> &str {
@@ -153,14 +193,17 @@ impl Gpu {
             self.buffers = None;
         }
         self.at_work = true;
-        let outcome = self.attempts(step, limits, wait).await;
+        let outcome = self.attempts(step, limits, wait, (pairs, images)).await;
         self.at_work = false;
         let mut outcome = outcome?;
         let clock = Instant::now();
-        let count = self.reported.len();
+        let count = self.reported.len().max(pairs.len());
         let decide = || {
+            if self.decides {
+                return self.settle(&step, pairs, images);
+            }
             if self.reported_images.is_empty() {
-                sort_reported(&mut self.reported, &mut self.buckets)?;
+                sort_reported(&mut self.reported, &mut self.buckets, |&pair| pair)?;
             }
             let reported = (&mut *self.reported, &**self.reported_images);
             decide_step(&step, reported, pairs, images)
@@ -170,23 +213,48 @@ impl Gpu {
         Ok(outcome)
     }
 
-    /// Runs a step. Repeats it with larger buffers until its pairs and its time segments fit.
+    /// Sorts the list of pairs that the device has decided, and decides those that it has left open.
+    fn settle(
+        &mut self,
+        step: &CheckedStep<'_>,
+        pairs: &mut Vec<Collision>,
+        images: &mut Vec<[i32; 3]>,
+    ) -> Result<Grazing, Error> {
+        if images.is_empty() {
+            sort_reported(pairs, &mut self.decided_buckets, Listed::report)?;
+        }
+        let b_offset = step.sets.b_offset();
+        let sphere = |index: usize| step.spheres.get(index).copied();
+        let spheres = |a: u32, b: u32| Some([sphere(a as usize)?, sphere(b as usize + b_offset)?]);
+        let settling = Settling {
+            domain: &step.domain,
+            dt: step.dt,
+            times: 1.0,
+        };
+        settle(spheres, &settling, pairs, images)
+    }
+
+    /// Runs a step. Repeats it with larger buffers until its pairs and its time segments fit. If the device decides the
+    /// pairs, fills the lists with them.
     async fn attempts(
         &mut self,
         step: CheckedStep<'_>,
         limits: Limits,
         wait: Wait,
+        (pairs, images): (&mut Vec<Collision>, &mut Vec<[i32; 3]>),
     ) -> Result<StepOutcome, Error> {
+        pairs.clear();
+        images.clear();
+        self.reported.empty();
+        self.reported_images.empty();
         if step.spheres.is_empty() {
-            self.reported.empty();
-            self.reported_images.empty();
             return Ok(StepOutcome::default());
         }
         let mut required = Capacity::for_spheres(step.spheres.len() as u64);
         let periodic = !step.domain.is_open();
         loop {
             self.ensure(&required, periodic, limits)?;
-            let counts = self.step(step, wait).await?;
+            let (counts, arrived) = self.step(step, wait).await?;
             if counts.status.contains(Status::UNFINISHED) {
                 return Err(unfinished());
             }
@@ -224,10 +292,36 @@ impl Gpu {
                 stages: counts.stages,
                 grazing: Grazing::default(),
             };
-            let count = counts.found as usize;
+            let count = counts.pairs as usize;
+            // A list that grows a little from step to step still arrives together with its counts.
+            self.ahead = count + count / 32 + 64;
+            let in_cell = if periodic { count } else { 0 };
+            if self.decides {
+                let lists = (
+                    resized(pairs, count, LIST)?,
+                    resized(images, in_cell, LIST)?,
+                );
+                self.receive(arrived, lists, |pair: Collision| pair, wait)
+                    .await?;
+                return Ok(outcome);
+            }
             let b_offset = step.sets.b_offset() as u32;
-            self.read_pairs(count, b_offset, wait).await?;
-            self.read_images(count, wait).await?;
+            let convert = |pair: CaromCollision| ReportedPair {
+                a: pair.a,
+                b: ((pair.b_and_grazing & !GRAZING) + b_offset) | pair.b_and_grazing & GRAZING,
+            };
+            let mut reported = std::mem::take(&mut self.reported);
+            let mut reported_images = std::mem::take(&mut self.reported_images);
+            let what = "the images of the pairs";
+            let lists = (
+                reported.enough(count, "the pairs found")?,
+                reported_images.enough(in_cell, what)?,
+            );
+            self.receive(arrived, lists, convert, wait).await?;
+            reported.truncate(count);
+            reported_images.truncate(in_cell);
+            self.reported = reported;
+            self.reported_images = reported_images;
             return Ok(outcome);
         }
     }
@@ -303,6 +397,7 @@ impl Gpu {
         };
         let options = BufferOptions {
             recordings: 2,
+            decided: self.decides,
             timestamp_period: Some(self.queue.get_timestamp_period()),
             periodic,
             ..BufferOptions::new(spheres as u32)
@@ -310,21 +405,47 @@ impl Gpu {
         self.pipeline.with_capacity(&options, capacity)
     }
 
-    async fn step(&mut self, step: CheckedStep<'_>, wait: Wait) -> Result<StepSummary, Error> {
+    /// Runs a step. Returns its counts, and the first pairs of its list.
+    async fn step(
+        &mut self,
+        step: CheckedStep<'_>,
+        wait: Wait,
+    ) -> Result<(StepSummary, Arrived), Error> {
         let Some(buffers) = &mut self.buffers else {
             return Err(no_buffers());
         };
         let context = &self.pipeline.kernels.context;
+        let (kept, ahead) = (self.staging.take(), self.ahead);
         let submit = || {
             let mut encoder = encoder(&self.device);
             buffers.record_checked(&mut encoder, step)?;
-            let ticket = buffers.read_summary(&mut encoder)?;
-            self.queue.submit([encoder.finish()]);
-            Ok(ticket)
+            let (mut parts, decoder) = buffers.summary_parts()?;
+            let counts = size_of_parts(&parts);
+            let images = buffers.buffers.periodic.as_ref();
+            let most = READ_AT_ONCE / (size_of::<Collision>() + size_of::<u32>());
+            let room = buffers.buffers.capacity.pairs as usize;
+            let pairs = ahead.min(most).min(room);
+            parts.push((&buffers.buffers.pairs, 0, bytes_of::<Collision>(pairs)));
+            if let Some(images) = images {
+                parts.push((&images.pair_images, 0, bytes_of::<u32>(pairs)));
+            }
+            let size = size_of_parts(&parts);
+            let new = || read_now::staging(&self.device, size.next_power_of_two());
+            let staging = kept.filter(|kept| kept.size() >= size).unwrap_or_else(new);
+            let reading = read_now::submit(&self.queue, encoder, &parts, staging);
+            Ok((reading, decoder, counts as usize, pairs))
         };
-        let ticket = context.scoped_async(submit).await?;
+        let (reading, decoder, counts, pairs) = context.scoped_async(submit).await?;
         self.finish_work(wait)?;
-        ticket.take().await
+        let view = reading.bytes().await?;
+        let summary = decoder.decode(&view)?;
+        let arrived = Arrived {
+            reading,
+            view,
+            counts,
+            pairs,
+        };
+        Ok((summary, arrived))
     }
 
     /// Makes sure that submitted GPU work and its callbacks complete. With [`Wait::Block`], they
@@ -337,54 +458,59 @@ impl Gpu {
         }
     }
 
-    /// Reads the list of pairs back from the GPU. With two sets, `b_offset` is added to the index
-    /// of the second sphere, so that both indices of a pair refer to one list of spheres.
-    async fn read_pairs(&mut self, count: usize, b_offset: u32, wait: Wait) -> Result<(), Error> {
+    /// Fills the lists of pairs and of images, which are as long as those of the device, from what has arrived with the
+    /// counts and, if that is not all, from another readback.
+    async fn receive<T: Pod, R: Send>(
+        &mut self,
+        arrived: Arrived,
+        (pairs, images): (&mut [R], &mut [[i32; 3]]),
+        convert: impl Fn(T) -> R + Sync,
+        wait: Wait,
+    ) -> Result<(), Error> {
+        let Arrived {
+            reading,
+            view,
+            counts,
+            pairs: ahead,
+        } = arrived;
+        let first = ahead.min(pairs.len());
+        // In a browser, other threads may not use the view itself.
+        let bytes: &[u8] = &view;
+        let from = counts + bytes_of::<T>(ahead) as usize;
+        converted(&mut pairs[..first], &bytes[counts..], &convert)?;
+        let first_images = first.min(images.len());
+        let packed = bytes.get(from..).unwrap_or_default();
+        converted(&mut images[..first_images], packed, unpacked_image)?;
+        drop(view);
+        let context = &self.pipeline.kernels.context;
+        self.staging = Some(context.scoped(|| Ok(reading.unmapped()))?);
         let Some(buffers) = &self.buffers else {
             return Err(no_buffers());
         };
-        let buffer = buffers.pairs().clone();
-        let convert = |pair: CaromCollision| ReportedPair {
-            a: pair.a,
-            b: ((pair.b_and_grazing & !GRAZING) + b_offset) | pair.b_and_grazing & GRAZING,
-        };
-        let mut reported = std::mem::take(&mut self.reported);
-        let all = reported.enough(count, "the pairs found")?;
-        self.read(&buffer, all, convert, wait).await?;
-        reported.truncate(count);
-        self.reported = reported;
+        let (list, periodic) = (buffers.pairs().clone(), &buffers.buffers.periodic);
+        let of_images = periodic
+            .as_ref()
+            .map(|periodic| periodic.pair_images.clone());
+        self.read(&list, first, &mut pairs[first..], convert, wait)
+            .await?;
+        if let Some(list) = of_images {
+            let rest = &mut images[first_images..];
+            self.read(&list, first, rest, unpacked_image, wait).await?;
+        }
         Ok(())
     }
 
-    /// Reads the images of the pairs' second spheres back from the GPU. There are none in open
-    /// space.
-    async fn read_images(&mut self, count: usize, wait: Wait) -> Result<(), Error> {
-        let Some(buffers) = &self.buffers else {
-            return Err(no_buffers());
-        };
-        let Some(periodic) = &buffers.buffers.periodic else {
-            self.reported_images.empty();
-            return Ok(());
-        };
-        let buffer = periodic.pair_images.clone();
-        let mut images = std::mem::take(&mut self.reported_images);
-        let all = images.enough(count, "the images of the pairs")?;
-        self.read(&buffer, all, unpacked_image, wait).await?;
-        images.truncate(count);
-        self.reported_images = images;
-        Ok(())
-    }
-
-    /// Fills `all` with the first values of a GPU buffer, each converted by `convert`.
+    /// Fills `all` with values of a GPU buffer from number `first` on, each converted by `convert`.
     async fn read<T: Pod, R: Send>(
         &mut self,
         buffer: &wgpu::Buffer,
+        first: usize,
         all: &mut [R],
         convert: impl Fn(T) -> R + Sync,
         wait: Wait,
     ) -> Result<(), Error> {
         let context = &self.pipeline.kernels.context;
-        let mut from = 0;
+        let mut from = bytes_of::<T>(first);
         for part in all.chunks_mut(READ_AT_ONCE / size_of::<T>()) {
             let size = (part.len() * size_of::<T>()) as u64;
             let staging = self.staging.take().filter(|kept| kept.size() >= size);
@@ -397,24 +523,49 @@ impl Gpu {
             let reading = context.scoped_async(submit).await?;
             self.finish_work(wait)?;
             let view = reading.bytes().await?;
-            // In a browser, other threads may not use the view itself.
-            let bytes: &[u8] = &view;
-            threads::run(part.len(), || {
-                let parts = part.par_chunks_mut(TASK);
-                let bytes = bytes.par_chunks(TASK * size_of::<T>());
-                parts.zip(bytes).for_each(|(part, bytes)| {
-                    for (value, read) in part.iter_mut().zip(read_now::values(bytes)) {
-                        *value = convert(read);
-                    }
-                });
-                Ok(())
-            })?;
+            converted(part, &view, &convert)?;
             drop(view);
             self.staging = Some(context.scoped(|| Ok(reading.unmapped()))?);
             from += size;
         }
         Ok(())
     }
+}
+
+/// The counts of a step, and the first pairs of its list, in a mapped buffer.
+struct Arrived {
+    reading: read_now::Reading,
+    view: wgpu::BufferView,
+    /// Size in bytes of the counts, before the pairs.
+    counts: usize,
+    /// Number of pairs that have been copied, even if the list has fewer. In a periodic domain, their images follow.
+    pairs: usize,
+}
+
+fn bytes_of<T>(count: usize) -> u64 {
+    (count * size_of::<T>()) as u64
+}
+
+fn size_of_parts(parts: &[read_now::ReadRange<'_>]) -> u64 {
+    parts.iter().map(|&(_, _, size)| size).sum()
+}
+
+/// Fills `all` with the first values in `bytes`, each converted by `convert`.
+fn converted<T: Pod, R: Send>(
+    all: &mut [R],
+    bytes: &[u8],
+    convert: impl Fn(T) -> R + Sync,
+) -> Result<(), Error> {
+    threads::run(all.len(), || {
+        let parts = all.par_chunks_mut(TASK);
+        let bytes = bytes.par_chunks(TASK * size_of::<T>());
+        parts.zip(bytes).for_each(|(part, bytes)| {
+            for (value, read) in part.iter_mut().zip(read_now::values(bytes)) {
+                *value = convert(read);
+            }
+        });
+        Ok(())
+    })
 }
 
 fn no_buffers() -> Error {

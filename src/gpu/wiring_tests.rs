@@ -7,7 +7,7 @@ use crate::gpu::collide::reductions::{ReduceKernels, Reductions, Wanted};
 use crate::gpu::collide::stages::{AtWalls, Recording};
 use crate::gpu::device::dispatch::Binder;
 use crate::gpu::device::named_buffers::NamedBuffers;
-use crate::gpu::device::shader::kernels::{Gather, Periodic, Reduce, Stages, WallKernels};
+use crate::gpu::device::shader::kernels::{Decide, Gather, Periodic, Reduce, Stages, WallKernels};
 use crate::gpu::device::shader::layout::{CaromResults, Gathered};
 use crate::gpu::device::timing::MOST_STAGES;
 
@@ -32,6 +32,7 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
     };
     let stages = Stages::new(&device)?;
     let periodic = Periodic::new(&device)?;
+    let decide = Decide::new(&device)?;
     let kernels = Reduce::new(&device)?;
     let wall_kernels = WallKernels::new(&device)?;
     let cases = [
@@ -48,14 +49,15 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
             wall_collisions: 99,
             ..CAPACITY
         };
-        let buffers = Buffers::new(&device, &limits, capacity, in_cell)?;
-        let mesh = Buffers::new(&device, &limits, CAPACITY, in_cell)?;
+        let buffers = Buffers::new(&device, &limits, capacity, in_cell, true)?;
+        let mesh = Buffers::new(&device, &limits, CAPACITY, in_cell, false)?;
         let (periodic, walls) = (Some(&periodic), Some(&wall_kernels));
         let at_walls = AtWalls {
             kernels: &wall_kernels,
             mesh: (triangles > 0).then_some(&mesh),
         };
-        let recording = Recording::new(binder, &stages, periodic, Some(at_walls), &buffers)?;
+        let (decide, walls_too) = (Some(&decide), Some(at_walls));
+        let recording = Recording::new(binder, &stages, periodic, decide, walls_too, &buffers)?;
         assert_eq!(recording.stages(None).count(), count);
         let made = |wanted| {
             let kernels = ReduceKernels {
@@ -118,21 +120,24 @@ fn a_buffer_name_that_is_missing_ambiguous_or_of_a_wrong_type_is_an_error() -> R
         widest: 9,
     };
     let kernel = Gather::new(&device)?.gather;
-    let buffers = Buffers::new(&device, &device.limits(), CAPACITY, false)?;
+    let buffers = Buffers::new(&device, &device.limits(), CAPACITY, false, true)?;
     let says = |sources: &[&NamedBuffers], problem: &str| match binder.dispatch(&kernel, sources, 1)
     {
         Ok(_) => panic!("accepted despite: {problem}"),
         Err(error) => assert!(error.to_string().contains(problem), "{error}"),
     };
     let step = &buffers.named;
-    says(&[step], "no `gathered` buffer");
-    let own = NamedBuffers::default().with::<Gathered>("gathered", &buffers.pairs);
+    let mut counted = NamedBuffers::default();
+    counted.one::<u32>("gathered_count", &buffers.results);
+    says(&[step, &counted], "no `gathered` buffer");
+    let own = counted.clone().with::<Gathered>("gathered", &buffers.pairs);
     binder.dispatch(&kernel, &[step, &own], 1)?;
-    says(&[step, &own, &own], "two `gathered` buffers");
-    let mut single = NamedBuffers::default();
+    let again = NamedBuffers::default().with::<Gathered>("gathered", &buffers.pairs);
+    says(&[step, &own, &again], "two `gathered` buffers");
+    let mut single = counted.clone();
     single.one::<Gathered>("gathered", &buffers.pairs);
     says(&[step, &single], "`gathered` has the type");
-    let other = NamedBuffers::default().with::<CaromResults>("gathered", &buffers.pairs);
+    let other = counted.with::<CaromResults>("gathered", &buffers.pairs);
     says(&[step, &other], "`gathered` has the type");
     Ok(())
 }

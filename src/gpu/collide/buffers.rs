@@ -83,6 +83,9 @@ pub(crate) struct Buffers {
     pub(crate) pairs: wgpu::Buffer,
     pub(crate) results: wgpu::Buffer,
     pub(crate) pairs_dispatch: wgpu::Buffer,
+    /// If the device decides the pairs: the buffers of the step, for the kernels that find the pairs. For these kernels,
+    /// the lists of pairs and of their images are those of the found pairs.
+    pub(crate) found: Option<NamedBuffers>,
     pub(crate) periodic: Option<PeriodicBuffers>,
     pub(crate) walls: Option<WallBuffers>,
     /// Total size in bytes of the storage buffers other than `spheres` and `pairs`.
@@ -147,6 +150,28 @@ fn working(
     made.array::<GpuStoredProxy>("sorted_proxies", "sorted proxies", proxies, none)?;
     made.array::<[u32; 4]>("sorted_cells", "sorted cells", proxies, none)?;
     Ok(())
+}
+
+/// Makes the lists of found pairs, and names for the kernel that decides the pairs.
+fn found_buffers(
+    made: &mut Allocator<'_>,
+    capacity: BufferCapacity,
+    [spheres, pairs]: [&wgpu::Buffer; 2],
+    periodic: bool,
+) -> Result<NamedBuffers, Error> {
+    let none = BufferUsages::empty();
+    let found = made.array::<CaromCollision>("found_pairs", "found pairs", capacity.pairs, none)?;
+    made.named.array::<[u32; 4]>("found_bits", &found);
+    made.named.array::<[u32; 4]>("sphere_words", spheres);
+    let mut stand_ins = vec![("pairs", "found_pairs")];
+    if periodic {
+        let what = "images of the found pairs";
+        made.array::<u32>("found_images", what, capacity.pairs, none)?;
+        stand_ins.push(("pair_images", "found_images"));
+    }
+    let named = made.named.with_stand_ins(&stand_ins)?;
+    made.named.array::<[u32; 4]>("decided_bits", pairs);
+    Ok(named)
 }
 
 fn periodic_buffers(
@@ -246,6 +271,7 @@ impl Buffers {
         limits: &wgpu::Limits,
         capacity: BufferCapacity,
         periodic: bool,
+        decided: bool,
     ) -> Result<Self, Error> {
         let (source, target) = (BufferUsages::COPY_SRC, BufferUsages::COPY_DST);
         let slots = slots(limits, capacity.spheres + capacity.segments);
@@ -278,8 +304,15 @@ impl Buffers {
         } else {
             None
         };
-        let mut periodic = if periodic {
+        let in_cell = periodic;
+        let mut periodic = if in_cell {
             Some(periodic_buffers(&mut made, capacity)?)
+        } else {
+            None
+        };
+        let found = if decided {
+            let lists = [&spheres, &pairs];
+            Some(found_buffers(&mut made, capacity, lists, in_cell)?)
         } else {
             None
         };
@@ -299,6 +332,7 @@ impl Buffers {
             pairs,
             results,
             pairs_dispatch,
+            found,
             periodic,
             walls,
             #[cfg(test)]

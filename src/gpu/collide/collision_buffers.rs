@@ -118,7 +118,13 @@ impl CollisionBuffers {
         options: &BufferOptions,
     ) -> Result<(SizedParts, Option<Box<Self>>), Error> {
         let context = &kernels.context;
-        let buffers = Buffers::new(&context.device, &context.limits, capacity, options.periodic)?;
+        let buffers = Buffers::new(
+            &context.device,
+            &context.limits,
+            capacity,
+            options.periodic,
+            options.decided,
+        )?;
         let mut mesh = None;
         if capacity.triangles > 0 {
             let (own, capacity) = (mesh_options(options, capacity), mesh_capacity(capacity));
@@ -202,6 +208,8 @@ fn mesh_options(options: &BufferOptions, capacity: BufferCapacity) -> BufferOpti
         recordings: options.recordings,
         max_candidates: options.max_candidates,
         periodic: options.periodic,
+        // Bounding spheres that touch are only candidates.
+        decided: false,
         ..BufferOptions::new(spheres as u32)
     }
 }

@@ -67,6 +67,10 @@ impl GpuLattice {
             width = width.min(1.0 / length);
         }
         own.width = width as f32;
+        own.given_edges = [0, 1, 2].map(|axis| {
+            let bits = |k| domain.periodic_edge(k).as_vec3()[axis].to_bits();
+            [bits(0), bits(1), bits(2), 0]
+        });
         Ok(own)
     }
 }

@@ -27,6 +27,8 @@ pub struct BufferOptions {
     pub(crate) contacts: bool,
     pub(crate) changes: bool,
     pub(crate) periodic: bool,
+    /// Whether the device decides exactly which pairs touch.
+    pub(crate) decided: bool,
     pub(crate) neighbors: bool,
     pub(crate) walls: u32,
     pub(crate) triangles: u32,
@@ -53,6 +55,7 @@ impl BufferOptions {
             contacts: false,
             changes: false,
             periodic: false,
+            decided: true,
             neighbors: false,
             walls: 0,
             triangles: 0,
@@ -60,7 +63,7 @@ impl BufferOptions {
         }
     }
 
-    /// Sets the capacity of the list of pairs, at 16 bytes per pair. The default is twice the number of
+    /// Sets the capacity of the list of pairs, at 32 bytes per pair, or 40 with periodic domains. The default is twice the number of
     /// spheres plus 1024.
     #[must_use]
     pub fn with_pairs(mut self, pairs: u32) -> Self {

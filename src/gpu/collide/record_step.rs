@@ -8,7 +8,7 @@ use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::neighbors::Neighbors;
 use super::stages::Recording;
 use super::walls::StepWalls;
-use crate::gpu::device::shader::constants::FLAG_WATCH;
+use crate::gpu::device::shader::constants::{FLAG_DECIDE, FLAG_WATCH};
 use crate::gpu::device::shader::layout::{GpuLattice, NeighborRequest, Params, SourceLayout};
 use crate::gpu::device::timing::TimedBy;
 use crate::gpu::input::device_spheres::{Attribute, DeviceSpheres};
@@ -189,6 +189,7 @@ impl CollisionBuffers {
         self.fit_walls(walls)?;
         let mut params = Params::new(0, Sets::One, own_dt, Units::new(own_dt, 0.0));
         params.time_unit *= times;
+        params.given_times = times.to_bits();
         let skin = request.map_or(0.0, |request| request.skin);
         let extent = domain.extent().max(skin);
         loading.layouts[0].domain_extent = extent.max(extent_of(walls));
@@ -309,6 +310,7 @@ impl CollisionBuffers {
         let capacity = self.buffers.capacity;
         let software = self.kernels.context.software;
         let watch = if software { FLAG_WATCH } else { 0 };
+        let decide = if self.options.decided { FLAG_DECIDE } else { 0 };
         Params {
             segment_capacity: capacity.segments as u32,
             pair_capacity: capacity.pairs.min(u64::from(u32::MAX)) as u32,
@@ -316,7 +318,7 @@ impl CollisionBuffers {
             shortest_segment: self.shortest_segment,
             most_candidates_low: self.options.max_candidates as u32,
             most_candidates_high: (self.options.max_candidates >> 32) as u32,
-            flags: params.flags | watch,
+            flags: params.flags | watch | decide,
             ..params
         }
     }

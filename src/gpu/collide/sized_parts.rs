@@ -35,13 +35,19 @@ impl SizedParts {
         } else {
             None
         };
+        let decide = if options.decided {
+            Some(kernels.decide()?)
+        } else {
+            None
+        };
         let walls = if buffers.capacity.has_walls() {
             Some(kernels.walls()?)
         } else {
             None
         };
         let walls = walls.map(|kernels| AtWalls { kernels, mesh });
-        let mut recording = Recording::new(binder, &kernels.stages, periodic, walls, &buffers)?;
+        let mut recording =
+            Recording::new(binder, &kernels.stages, periodic, decide, walls, &buffers)?;
         let mut reductions = Reductions::default();
         if wanted != Wanted::default() {
             let reduce = kernels.reduce()?;

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::gpu::device::dispatch::{Binder, Dispatch, workgroups};
 use crate::gpu::device::named_buffers::NamedBuffers;
 use crate::gpu::device::shader::constants::{MEASURED, QUANTITIES, RANKED, SCAN_WORKGROUP};
-use crate::gpu::device::shader::kernels::{Compiled, Periodic, Stages, WallKernels};
+use crate::gpu::device::shader::kernels::{Compiled, Decide, Periodic, Stages, WallKernels};
 use crate::gpu::device::shader::layout::{CaromCollision, CaromResults};
 use crate::gpu::device::timing::TimedBy;
 use crate::shared::tuning::sample_size;
@@ -98,6 +98,7 @@ fn stages(
     binder: Binder<'_>,
     kernels: &Stages,
     in_cell: Option<InCell<'_>>,
+    decide: Option<&Decide>,
     walls: Option<AtWalls<'_>>,
     b: &Buffers,
 ) -> Result<Vec<Stage>, Error> {
@@ -138,19 +139,24 @@ fn stages(
         images = Some(Stage::new("images", dispatches));
     }
     measure.push(make(&kernels.measure_sizes, blocks)?);
-    let mut pairs = Vec::new();
-    match &in_cell {
-        None => {
-            pairs.push(given(&kernels.pairs, proxies)?);
-            pairs.push(given(&kernels.results, 1)?);
-        }
-        Some(cell) => {
-            pairs.push(given(&cell.kernels.pairs_periodic, proxies)?);
-            pairs.push(given(&kernels.results, 1)?);
-            let count = workgroups(b.capacity.pairs);
-            pairs.push(given(&cell.kernels.pair_images, count)?);
-        }
+    let found = b.found.as_ref().unwrap_or(&b.named);
+    let find = |kernel: &Compiled, workgroups| binder.dispatch(kernel, &[found], workgroups);
+    let over_pairs = workgroups(b.capacity.pairs);
+    let mut pairs = match &in_cell {
+        None => vec![find(&kernels.pairs, proxies)?],
+        Some(InCell { kernels, .. }) => vec![
+            find(&kernels.pairs_periodic, proxies)?,
+            find(&kernels.pair_images, over_pairs)?,
+        ],
+    };
+    if let Some(decide) = decide.filter(|_| b.found.is_some()) {
+        let kernel = match &in_cell {
+            None => &decide.decide,
+            Some(_) => &decide.decide_periodic,
+        };
+        pairs.push(given(kernel, over_pairs)?);
     }
+    pairs.push(given(&kernels.results, 1)?);
     let mut stages = vec![Stage::new("measure", measure)];
     stages.extend(images);
     stages.extend([
@@ -168,12 +174,13 @@ fn stages(
 
 impl Recording {
     /// Creates the stages of a step. The kernels in `periodic` are used only if the buffers `b`
-    /// were made for periodic domains, and the kernels in `walls` only if the buffers were made for
-    /// walls.
+    /// were made for periodic domains, the kernels in `decide` only if the device decides the pairs,
+    /// and the kernels in `walls` only if the buffers were made for walls.
     pub(crate) fn new(
         binder: Binder<'_>,
         kernels: &Stages,
         periodic: Option<&Periodic>,
+        decide: Option<&Decide>,
         walls: Option<AtWalls<'_>>,
         b: &Buffers,
     ) -> Result<Self, Error> {
@@ -188,7 +195,7 @@ impl Recording {
             .map(|(kernels, buffers)| InCell { kernels, buffers });
         Ok(Self {
             cleared: cleared.collect::<Result<_, _>>()?,
-            stages: stages(binder, kernels, in_cell, walls, b)?,
+            stages: stages(binder, kernels, in_cell, decide, walls, b)?,
         })
     }
 

@@ -1,5 +1,8 @@
 //! Tests of the GPU backend of `Detector`, with access to its internal buffers.
 
+#[path = "../../../tests/worlds/mod.rs"]
+mod hard;
+
 use super::super::filter_on_gpu::adapter as gpu;
 use super::*;
 use crate::Sphere;
@@ -302,4 +305,107 @@ fn a_dispatch_of_more_workgroups_than_an_axis_allows_finds_all_pairs() {
         found.len(),
         expected.len()
     );
+}
+
+/// Returns the complete result of a step: the pairs with the bits of their times and depths, and their images.
+fn full(gpu: &mut Gpu, step: &UncheckedStep<'_>) -> (Vec<[u32; 4]>, Vec<[i32; 3]>, u64) {
+    let (mut pairs, mut images) = (Vec::new(), Vec::new());
+    let found = step
+        .clone()
+        .check()
+        .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block, &mut pairs, &mut images)));
+    let outcome = found.unwrap_or_else(|error| panic!("{error}"));
+    let bits = |pair: &Collision| [pair.a, pair.b, pair.toi.to_bits(), pair.depth.to_bits()];
+    (
+        pairs.iter().map(bits).collect(),
+        images,
+        outcome.grazing.all,
+    )
+}
+
+/// Tests a detector whose device decides the pairs, as on hardware, beside one whose host decides them.
+#[test]
+fn a_device_that_decides_gives_the_list_of_a_host_that_decides() {
+    let mut host = gpu();
+    host.decides = false;
+    let mut device = gpu();
+    device.decides = true;
+    let cell = |edges| carom::Domain::triclinic([-3.0, 1.0, 2.0], edges);
+    let skewed = cell([[17.0, 0.0, 0.0], [5.5, 16.0, 0.0], [-4.0, 3.25, 19.0]]);
+    let domains = [
+        carom::Domain::open(),
+        skewed,
+        skewed.with_periodic([true, false, true]),
+    ];
+    let mut worlds = hard::all(700, 3);
+    worlds.push(("a gas with bullets", world(4000), 1.0));
+    let touching =
+        |i: usize| Sphere::new([0, 1, 2].map(|k| (i / 10_usize.pow(k) % 10) as f32), 0.5);
+    worlds.push(("a lattice", (0..1000).map(touching).collect(), 1.0));
+    let (mut listed, mut open) = (0, 0);
+    for (name, spheres, dt) in &worlds {
+        for split in [0, spheres.len() / 3] {
+            let sets = match split {
+                0 => Sets::One,
+                first => Sets::Two { first },
+            };
+            let step = UncheckedStep {
+                enclosing: false,
+                spheres,
+                sets,
+                dt: *dt,
+                domain: carom::Domain::open(),
+            };
+            let [expected, found] = [&mut host, &mut device].map(|gpu| full(gpu, &step));
+            assert!(
+                found.0 == expected.0,
+                "{name}: other pairs, times or depths"
+            );
+            listed += found.0.len();
+            open += found.2;
+        }
+    }
+    println!("{listed} pairs, {open} open");
+    assert!(listed > 50_000);
+    for domain in domains {
+        let spheres: Vec<Sphere> = world(2000);
+        let step = UncheckedStep {
+            enclosing: false,
+            spheres: &spheres,
+            sets: Sets::One,
+            dt: 0.25,
+            domain,
+        };
+        let [expected, found] = [&mut host, &mut device].map(|gpu| full(gpu, &step));
+        assert!(found.0.len() > 300);
+        assert!(found.0 == expected.0 && found.1 == expected.1, "{domain:?}");
+    }
+}
+
+/// The first pairs arrive together with the counts of a step, and the others in a further readback.
+#[test]
+fn a_list_is_complete_whatever_part_of_it_arrives_with_its_counts() {
+    let spheres = world(5000);
+    let skewed = carom::Domain::rectangular([0.0; 3], [37.0; 3]);
+    for domain in [carom::Domain::open(), skewed] {
+        let step = UncheckedStep {
+            enclosing: false,
+            spheres: &spheres,
+            sets: Sets::One,
+            dt: 0.5,
+            domain,
+        };
+        let expected = full(&mut gpu(), &step);
+        assert!(expected.0.len() > 1000);
+        for decides in [false, true] {
+            let mut gpu = gpu();
+            gpu.decides = decides;
+            for ahead in [0, 1, 999, usize::MAX] {
+                gpu.ahead = ahead;
+                let found = full(&mut gpu, &step);
+                assert!(found.0 == expected.0 && found.1 == expected.1, "{ahead}");
+                assert!(gpu.ahead >= found.0.len());
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::context::Context;
 use super::dispatch::Binder;
 use super::shader::kernels::{
-    Dynamics, Gather, Load, Neighbors, Periodic, Reduce, Stages, WallKernels,
+    Decide, Dynamics, Gather, Load, Neighbors, Periodic, Reduce, Stages, WallKernels,
 };
 use crate::Error;
 
@@ -19,6 +19,8 @@ pub(crate) struct DeviceKernels {
     reduce: OnceLock<Reduce>,
     /// Kernels of periodic domains. Compiled when first needed.
     periodic: OnceLock<Periodic>,
+    /// Kernels that decide pairs exactly. Compiled when first needed.
+    decide: OnceLock<Decide>,
     /// Kernels of neighbour lists. Compiled when first needed.
     neighbors: OnceLock<Neighbors>,
     /// Kernels of walls. Compiled when first needed.
@@ -37,6 +39,7 @@ impl DeviceKernels {
             gather: Gather::new(device)?,
             reduce: OnceLock::new(),
             periodic: OnceLock::new(),
+            decide: OnceLock::new(),
             neighbors: OnceLock::new(),
             walls: OnceLock::new(),
             dynamics: OnceLock::new(),
@@ -59,6 +62,10 @@ impl DeviceKernels {
 
     pub(crate) fn periodic(&self) -> Result<&Periodic, Error> {
         self.compiled(&self.periodic, Periodic::new)
+    }
+
+    pub(crate) fn decide(&self) -> Result<&Decide, Error> {
+        self.compiled(&self.decide, Decide::new)
     }
 
     pub(crate) fn neighbors(&self) -> Result<&Neighbors, Error> {

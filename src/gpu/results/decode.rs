@@ -12,13 +12,13 @@ use super::read_layout::{ReadLayout, ReadRoom, part};
 use super::read_now::values;
 use super::status::Status;
 use super::summary::StepSummary;
-use crate::exact::{self, GRAZING, ReportedPair};
+use crate::exact::{GRAZING, Settling, scaled, settle};
 use crate::gpu::collide::walls::decide;
 use crate::gpu::device::shader::layout::{
     CaromCollision, CaromResults, CaromWallCollision, Gathered, GatheredWall,
 };
 use crate::shared::sets::Sets;
-use crate::{Backend, Collisions, Domain, Error, Hits, Sphere, Statistics, Walls};
+use crate::{Backend, Collision, Collisions, Domain, Error, Hits, Sphere, Statistics, Walls};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
@@ -47,7 +47,6 @@ pub(crate) struct Recorded {
 }
 
 pub(crate) struct Read {
-    pub(crate) serial: u32,
     pub(crate) summary: StepSummary,
     /// The bytes of the lists: see [`ReadLayout::lists`].
     lists: Vec<u8>,
@@ -74,6 +73,7 @@ fn durations(stages: &[&'static str], ticks: &[u64], period: f32) -> Vec<(&'stat
 }
 
 impl Read {
+    /// Returns [`Error::NotSubmitted`] if these are the bytes of another step.
     pub(crate) fn new(
         mapped: &[u8],
         recorded: &Recorded,
@@ -83,6 +83,9 @@ impl Read {
         let results = |range| values::<CaromResults>(part(mapped, 0, range)).next();
         let mesh = results(&layout.mesh_results);
         let results = results(&layout.results).unwrap_or_else(CaromResults::zeroed);
+        if results.serial != recorded.serial {
+            return Err(Error::NotSubmitted);
+        }
         let ticks: Vec<u64> = values(part(mapped, 0, &layout.ticks)).collect();
         let stages = durations(&recorded.stages, &ticks, recorded.period);
         let list = part(mapped, 0, &layout.lists());
@@ -96,7 +99,6 @@ impl Read {
             stages,
         );
         Ok(Self {
-            serial: results.serial,
             summary: if recorded.for_neighbors {
                 summary.with_neighbors(&results)
             } else {
@@ -180,7 +182,7 @@ impl Read {
     }
 
     fn pair_images(&self) -> Result<Vec<[i32; 3]>, Error> {
-        self.images(&self.layout.pair_images, self.summary.found)
+        self.images(&self.layout.pair_images, self.summary.pairs)
     }
 
     /// Returns the wall collisions that were read back, and the images of their spheres.
@@ -199,10 +201,17 @@ impl Read {
         }
         let StepSummary {
             found,
+            pairs,
+            grazing,
             spheres,
             segments,
             ..
         } = self.summary;
+        let to_decide = if self.layout.grazing.is_empty() {
+            0
+        } else {
+            grazing
+        };
         let walls_found = self.summary.walls_found;
         let room = self.room;
         let limit = |what, found: u64, most: u64, size: usize| match found > most {
@@ -214,10 +223,12 @@ impl Read {
             }),
             false => Ok(()),
         };
-        limit("reading all pairs back", found, room.most, size_of::<P>())?;
+        limit("reading all pairs back", pairs, room.most, size_of::<P>())?;
+        let what = "reading the spheres of all grazing pairs back";
+        limit(what, to_decide, room.most_grazing, size_of::<Gathered>())?;
         let what = "reading all wall collisions back";
         limit(what, walls_found, room.most_walls, size_of::<W>())?;
-        if found > room.pairs || walls_found > room.walls {
+        if pairs > room.pairs || to_decide > room.grazing || walls_found > room.walls {
             let required = Capacity {
                 spheres,
                 segments,
@@ -229,7 +240,7 @@ impl Read {
             };
             return Err(Error::Truncated { required });
         }
-        self.entries(&self.layout.pairs, found)
+        self.entries(&self.layout.pairs, pairs)
     }
 
     pub(crate) fn summary(self) -> Result<StepSummary, Error> {
@@ -243,19 +254,17 @@ impl Read {
     }
 
     pub(crate) fn exact(self) -> Result<ExactCollisions, Error> {
-        let gathered = self.pairs::<Gathered, GatheredWall>()?;
-        self.decided(gathered)
+        let pairs = self.pairs::<Collision, GatheredWall>()?;
+        self.settled(pairs)
     }
 
-    fn decided(self, mut gathered: Vec<Gathered>) -> Result<ExactCollisions, Error> {
-        let images = self.pair_images()?;
+    /// Decides the pairs that are marked as grazing, and the wall collisions.
+    fn settled(self, mut pairs: Vec<Collision>) -> Result<ExactCollisions, Error> {
+        let mut images = self.pair_images()?;
+        let mut gathered: Vec<Gathered> =
+            self.entries(&self.layout.grazing, self.summary.grazing)?;
         let (gathered_walls, wall_images) = self.walls::<GatheredWall>()?;
         let key = |pair: &Gathered| (pair.a, pair.b_and_grazing & !GRAZING);
-        let reported = gathered.iter().map(|pair| ReportedPair {
-            a: pair.a,
-            b: pair.b_and_grazing,
-        });
-        let mut reported: Vec<ReportedPair> = reported.collect();
         gathered.sort_unstable_by_key(key);
         let spheres = |a: u32, b: u32| {
             let at = gathered.binary_search_by_key(&(a, b), key).ok()?;
@@ -275,23 +284,18 @@ impl Read {
         } = self.recorded;
         let walls = walls.unwrap_or_default();
         let (mut walls, wall_images) = decide(&gathered_walls, &wall_images, &walls, &domain, dt)?;
-        let reported = (&mut reported, &images[..]);
-        let (mut pairs, mut images) = (Vec::new(), Vec::new());
-        // In a step with two sets, the index of sphere b in the GPU's list already begins at 0 at the
-        // start of the second set. For `Sets::Two`, the function `decide` would subtract the size of
-        // the first set from this index. So it gets `Sets::One` even for such a step.
-        let step = (Sets::One, &domain, dt, false);
-        let grazing = exact::decide(reported, spheres, step, &mut pairs, &mut images)?;
+        let step = Settling {
+            domain: &domain,
+            dt,
+            times,
+        };
+        let grazing = settle(spheres, &step, &mut pairs, &mut images)?;
         if domain.is_open() {
             images.clear();
         }
         if times != 1.0 {
-            let times_of_pairs = pairs.iter_mut().map(|pair| &mut pair.toi);
-            let times_of_walls = walls.iter_mut().map(|hit| &mut hit.toi);
-            for toi in times_of_pairs.chain(times_of_walls) {
-                // Adding 0.0 turns a time of impact of −0 into 0. The time is −0 if the length `dt`
-                // of the step is −0.
-                *toi = (f64::from(*toi) * f64::from(times) + 0.0) as f32;
+            for hit in &mut walls {
+                hit.toi = scaled(hit.toi, times);
             }
         }
         let summary = self.summary;

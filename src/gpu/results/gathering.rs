@@ -1,5 +1,5 @@
-//! Copies the pairs that a step has found, each with the values of its two spheres, into a GPU
-//! buffer. From this copy, the host decides exactly whether the spheres touch.
+//! Copies the pairs that the device has left open, each with the values of its two spheres, into a
+//! GPU buffer. From this copy, the host decides exactly whether the spheres touch.
 
 use super::read_layout::ReadRoom;
 use crate::Error;
@@ -13,6 +13,8 @@ use crate::gpu::device::shader::layout::{Gathered, GatheredWall};
 pub(crate) struct Gathering {
     pub(crate) room: ReadRoom,
     pub(crate) buffer: wgpu::Buffer,
+    /// The number of copied pairs.
+    count: wgpu::Buffer,
     /// GPU buffer from which the host reads wall collisions, each with a copy of its sphere. `None`
     /// without walls.
     pub(crate) walls: Option<wgpu::Buffer>,
@@ -20,7 +22,7 @@ pub(crate) struct Gathering {
 }
 
 impl Gathering {
-    /// Creates the GPU buffers into which the listed pairs are copied, each with its two spheres,
+    /// Creates the GPU buffers into which the grazing pairs are copied, each with its two spheres,
     /// and the listed wall collisions, each with its sphere. Must be called inside a wgpu error
     /// scope.
     pub(crate) fn new(kernels: &DeviceKernels, b: &Buffers, room: ReadRoom) -> Result<Self, Error> {
@@ -32,14 +34,18 @@ impl Gathering {
                 // wgpu does not allow an empty binding, so the buffer has room for at least one
                 // element.
                 size: count.max(1) * size as u64,
-                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+                usage: wgpu::BufferUsages::STORAGE
+                    | wgpu::BufferUsages::COPY_SRC
+                    | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
             })
         };
-        let buffer = make("carom gathered pairs", room.pairs, size_of::<Gathered>());
-        let own = NamedBuffers::default().with::<Gathered>("gathered", &buffer);
+        let buffer = make("carom gathered pairs", room.grazing, size_of::<Gathered>());
+        let count = make("carom count of gathered pairs", 1, size_of::<u32>());
+        let mut own = NamedBuffers::default().with::<Gathered>("gathered", &buffer);
+        own.one::<u32>("gathered_count", &count);
         let binder = kernels.binder();
-        let (kernel, over) = (&kernels.gather.gather, workgroups(room.pairs));
+        let (kernel, over) = (&kernels.gather.gather, workgroups(b.capacity.pairs));
         let mut dispatches = vec![binder.dispatch(kernel, &[&b.named, &own], over)?];
         let mut walls = None;
         if b.walls.is_some() {
@@ -53,12 +59,14 @@ impl Gathering {
         Ok(Self {
             room,
             buffer,
+            count,
             walls,
             dispatches,
         })
     }
 
     pub(crate) fn record(&self, encoder: &mut wgpu::CommandEncoder) {
+        encoder.clear_buffer(&self.count, 0, None);
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("carom gather"),
             timestamp_writes: None,

@@ -75,7 +75,7 @@ impl CollisionBuffers {
     }
 
     /// Returns the GPU buffer with each pair once, sorted by sphere indices (a, b): an
-    /// `array<CaromCollision>` of [`WGSL`](crate::gpu::WGSL). Grazing pairs are among them, so the exact list may be
+    /// `array<CaromCollision>` of [`WGSL`](crate::gpu::WGSL). Grazing pairs may be among them, so the exact list may be
     /// shorter.
     ///
     /// The number of pairs in the buffer is the field `sorted` of the [`results`](Self::results).

@@ -14,10 +14,10 @@ pub(crate) fn unpacked_image(word: u32) -> [i32; 3] {
     [0, 1, 2].map(component)
 }
 
-/// The result of a step as the GPU computed it, in float32. Returned by
+/// The result of a step as the GPU computed it. Returned by
 /// [`CollisionBuffers::read_raw`](crate::gpu::CollisionBuffers::read_raw).
 ///
-/// Times and depths are not exact: see [the module](crate::gpu). Entry k of a list is entry k of the list on the GPU,
+/// Times and depths of grazing pairs and of walls are not exact: see [the module](crate::gpu). Entry k of a list is entry k of the list on the GPU,
 /// which has no particular order.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -56,8 +56,8 @@ impl RawCollisions {
         }
     }
 
-    /// Returns the pairs of spheres that touch during the step, or may touch. A grazing pair may be
-    /// present several times.
+    /// Returns the pairs of spheres that touch during the step, or may touch if they are grazing. A
+    /// grazing pair may be present several times.
     ///
     /// In buffers for periodic domains
     /// ([`BufferOptions::with_periodic`](crate::gpu::BufferOptions::with_periodic)), the image of a pair
@@ -66,7 +66,7 @@ impl RawCollisions {
         &self.pairs
     }
 
-    /// Returns whether pair `k` is grazing: float32 leaves open whether the spheres touch, or in
+    /// Returns whether pair `k` is grazing: the GPU leaves open whether the spheres touch, or in
     /// which time segment their closest approach is. Returns false for a pair that does not exist.
     pub fn is_grazing(&self, k: usize) -> bool {
         self.grazing.get(k).copied().unwrap_or_default()

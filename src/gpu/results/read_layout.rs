@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::gpu::device::shader::layout::CaromResults;
+use crate::gpu::device::shader::layout::{CaromResults, Gathered};
 
 /// Size in bytes of the two timestamps of a stage, for its start and its end.
 pub(crate) const TICKS: u64 = 16;
@@ -10,14 +10,17 @@ pub(crate) const TICKS: u64 = 16;
 /// Size in bytes of the image of a pair or of a wall collision.
 pub(crate) const IMAGE: u64 = size_of::<u32>() as u64;
 
-/// Capacities of a readback: `pairs` for pairs, and `walls` for wall collisions. `most` and
-/// `most_walls` are the largest capacities that the device allows for them.
+/// Capacities of a readback: `pairs` for pairs, `grazing` for the spheres of pairs that are marked as grazing, and `walls`
+/// for wall collisions. `most` and `most_walls` are the largest capacities that the device allows for pairs and for wall
+/// collisions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReadRoom {
     pub(crate) pairs: u64,
     pub(crate) most: u64,
+    pub(crate) grazing: u64,
     pub(crate) walls: u64,
     pub(crate) most_walls: u64,
+    pub(crate) most_grazing: u64,
 }
 
 /// Ranges of bytes in a staging buffer. The parts follow each other in this order. Parts that a readback
@@ -32,6 +35,8 @@ pub(crate) struct ReadLayout {
     pub(crate) pairs: Range<u64>,
     /// The images of the pairs, in buffers for periodic domains.
     pub(crate) pair_images: Range<u64>,
+    /// The pairs that are marked as grazing, each with its spheres, in a readback that the host decides.
+    pub(crate) grazing: Range<u64>,
     pub(crate) walls: Range<u64>,
     /// The images of the wall collisions, in buffers for periodic domains.
     pub(crate) wall_images: Range<u64>,
@@ -62,6 +67,7 @@ impl ReadLayout {
             ticks: next(TICKS * timed as u64),
             pairs: next(room.pairs * pair),
             pair_images: next(room.pairs * image),
+            grazing: next(room.grazing * size_of::<Gathered>() as u64),
             walls: next(room.walls * wall),
             wall_images: next(room.walls * image),
         }
@@ -71,7 +77,7 @@ impl ReadLayout {
         self.wall_images.end
     }
 
-    /// Range of the lists: the pairs, the wall collisions and their images.
+    /// Range of the lists: the pairs, the wall collisions, their images and the spheres of grazing pairs.
     pub(crate) fn lists(&self) -> Range<u64> {
         self.pairs.start..self.size()
     }

@@ -1,9 +1,12 @@
 //! Records readbacks, which copy the results of a step to a staging buffer for the host.
 
+use std::ops::Range;
+
 use super::decode::{Read, Recorded};
 use super::gathering::Gathering;
 use super::pair_list::{ExactCollisions, RawCollisions};
 use super::read_layout::{IMAGE, ReadLayout, ReadRoom, TICKS};
+use super::read_now::ReadRange;
 use super::staging::Reserved;
 use super::status::Status;
 use super::summary::StepSummary;
@@ -16,6 +19,28 @@ use crate::gpu::device::shader::layout::{
 
 /// Number of pairs for which a world's first readback has room.
 const FIRST_READ: u64 = 1 << 17;
+/// Number of grazing pairs for whose spheres a world's first exact readback has room.
+const FIRST_GRAZING: u64 = 1 << 14;
+
+/// Returns the capacity of a readback for a list with this `known` number of entries, or `first` if it is not known. It is
+/// a power of two, so that the same staging buffers suffice if the number of entries changes a little.
+fn stepped(known: &KnownCount, first: u64) -> u64 {
+    let wanted = known.get().map(|known| known + known / 2 + 1024);
+    wanted.unwrap_or(first).next_power_of_two()
+}
+
+/// Makes the summary of a step from the bytes of [`CollisionBuffers::summary_parts`].
+pub(crate) struct SummaryDecoder {
+    recorded: Recorded,
+    layout: ReadLayout,
+}
+
+impl SummaryDecoder {
+    pub(crate) fn decode(self, bytes: &[u8]) -> Result<StepSummary, Error> {
+        let Self { recorded, layout } = self;
+        Read::new(bytes, &recorded, ReadRoom::default(), layout)?.summary()
+    }
+}
 
 impl CollisionBuffers {
     /// Records a copy, for the host, of the summary of the last recorded step: counts, status and
@@ -44,14 +69,13 @@ impl CollisionBuffers {
         Ok(self.copy(
             encoder,
             reserved,
-            [None; 2],
+            [None; 3],
             (recorded, room, layout),
             Read::summary,
         ))
     }
 
-    /// Records a copy, for the host, of the last recorded step's pairs, as the GPU computed them in
-    /// float32.
+    /// Records a copy, for the host, of the last recorded step's pairs, as the GPU computed them.
     ///
     /// The capacity of a readback for pairs is fixed when the readback is recorded. It is at least
     /// one and a half times the number of pairs in the step that was read back last. Before the
@@ -71,12 +95,12 @@ impl CollisionBuffers {
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<Ticket<RawCollisions>, Error> {
         let sizes = [size_of::<CaromCollision>(), size_of::<CaromWallCollision>()];
-        let room = self.room(sizes);
+        let room = self.room(sizes, false);
         let recorded = self.to_read()?;
         let layout = self.layout(&recorded, room, sizes);
         let reserved = self.reserve(&recorded, &layout)?;
         let walls = self.buffers.walls.as_ref().map(|walls| &walls.collisions);
-        let lists = [Some(&self.buffers.pairs), walls];
+        let lists = [Some(&self.buffers.pairs), None, walls];
         Ok(self.copy(
             encoder,
             reserved,
@@ -87,14 +111,17 @@ impl CollisionBuffers {
     }
 
     /// Records a copy, for the host, of the last recorded step's pairs, with the two spheres of
-    /// each pair as they were when the step ran.
+    /// each grazing pair as they were when the step ran.
     ///
     /// The method returns a ticket. The thread that takes the results from the ticket decides
-    /// exactly which pairs touch.
+    /// exactly which of the grazing pairs touch, and sorts the list.
     ///
     /// The capacities for pairs and for wall collisions follow the rules of
-    /// [`read_raw`](Self::read_raw). Here, a pair takes 64 bytes and a wall collision takes 36
-    /// bytes. In buffers for periodic domains, they take 68 and 40 bytes.
+    /// [`read_raw`](Self::read_raw). Here, a wall collision takes 36 bytes, or 40 in buffers for
+    /// periodic domains. There is also a capacity for grazing pairs, at 64 bytes each: at least one
+    /// and a half times their number in the step that was read back last, and 16 384 before the
+    /// first readback. With more of them, the ticket returns [`Error::Truncated`], and the next readback
+    /// has room for them.
     ///
     /// `encoder` must be the encoder of the step, or one that is submitted later.
     ///
@@ -104,14 +131,18 @@ impl CollisionBuffers {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<Ticket<ExactCollisions>, Error> {
-        let sizes = [size_of::<Gathered>(), size_of::<GatheredWall>()];
-        let room = self.room(sizes);
+        let sizes = [size_of::<CaromCollision>(), size_of::<GatheredWall>()];
+        let room = self.room(sizes, true);
         let recorded = self.to_read()?;
         let gathering = self.gathering(room)?;
         let layout = self.layout(&recorded, room, sizes);
         let reserved = self.reserve(&recorded, &layout)?;
         gathering.record(encoder);
-        let lists = [Some(&gathering.buffer), gathering.walls.as_ref()];
+        let lists = [
+            Some(&self.buffers.pairs),
+            Some(&gathering.buffer),
+            gathering.walls.as_ref(),
+        ];
         Ok(self.copy(
             encoder,
             reserved,
@@ -119,6 +150,21 @@ impl CollisionBuffers {
             (recorded, room, layout),
             Read::exact,
         ))
+    }
+
+    /// Returns what a caller that records the copy itself needs to read the summary of the last recorded step: the parts
+    /// to copy, one after the other, and what makes the summary of the copied bytes.
+    pub(crate) fn summary_parts(&self) -> Result<(Vec<ReadRange<'_>>, SummaryDecoder), Error> {
+        let recorded = self.to_read()?;
+        let room = ReadRoom::default();
+        let layout = self.layout(&recorded, room, [0; 2]);
+        let size = |range: &Range<u64>| range.end - range.start;
+        let mut parts = vec![(&self.buffers.results, 0, size(&layout.results))];
+        if let Some(timing) = &self.timing {
+            parts.push((&timing.resolved, 0, size(&layout.ticks)));
+        }
+        let decoder = SummaryDecoder { recorded, layout };
+        Ok((parts, decoder))
     }
 
     /// Returns the layout of a readback with this room for pairs and wall collisions. `sizes` has the size of a
@@ -135,9 +181,9 @@ impl CollisionBuffers {
     }
 
     /// Chooses how many pairs and how many wall collisions a readback can hold, from their numbers in the
-    /// latest readback. The result also has the largest numbers that the device allows. `sizes` has the size
+    /// latest readback, and likewise how many grazing pairs if the host is `to_decide` them. The result also has the largest numbers that the device allows. `sizes` has the size
     /// of a pair and that of a wall collision, in bytes.
-    fn room(&self, sizes: [usize; 2]) -> ReadRoom {
+    fn room(&self, sizes: [usize; 2], to_decide: bool) -> ReadRoom {
         let limits = &self.kernels.context.limits;
         let rest = 2 * size_of::<CaromResults>() as u64
             + self
@@ -147,23 +193,23 @@ impl CollisionBuffers {
         let bytes = (limits.max_storage_buffer_binding_size)
             .min(limits.max_buffer_size.saturating_sub(rest));
         let image = self.buffers.periodic.as_ref().map_or(0, |_| IMAGE);
-        // With walls, the list of pairs and the list of wall collisions may each take half of the
-        // readback.
-        let lists = 1 + u64::from(self.buffers.walls.is_some());
+        // The lists of pairs, of wall collisions and of grazing pairs may take equal parts of the readback.
+        let lists = 1 + u64::from(self.buffers.walls.is_some()) + u64::from(to_decide);
         let [most, most_walls] = sizes.map(|size| bytes / lists / (size as u64 + image));
-        // A readback's capacity is a power of two pairs, so that the same staging buffers suffice
-        // if the number of pairs changes a little.
-        let stepped = |known: &KnownCount| {
-            let wanted = known
-                .get()
-                .map_or(FIRST_READ, |known| known + known / 2 + 1024);
-            wanted.next_power_of_two()
-        };
+        let most_grazing = bytes / lists / size_of::<Gathered>() as u64;
+        let listed = |known| stepped(known, FIRST_READ);
         let capacity = self.buffers.capacity;
         ReadRoom {
-            pairs: stepped(&self.known.pairs).min(capacity.pairs).min(most),
+            pairs: listed(&self.known.pairs).min(capacity.pairs).min(most),
             most,
-            walls: stepped(&self.known.walls)
+            grazing: if to_decide {
+                let wanted = stepped(&self.known.grazing, FIRST_GRAZING);
+                wanted.min(capacity.pairs).min(most_grazing)
+            } else {
+                0
+            },
+            most_grazing,
+            walls: listed(&self.known.walls)
                 .min(capacity.wall_collisions)
                 .min(most_walls),
             most_walls,
@@ -172,7 +218,7 @@ impl CollisionBuffers {
 
     fn gathering(&mut self, room: ReadRoom) -> Result<Gathering, Error> {
         if let Some(gathering) = &self.gathering
-            && gathering.room.pairs >= room.pairs
+            && gathering.room.grazing >= room.grazing
             && gathering.room.walls >= room.walls
         {
             return Ok(gathering.clone());
@@ -192,13 +238,13 @@ impl CollisionBuffers {
             .reserve(context, layout.size(), recorded.serial)
     }
 
-    /// Records the copies of a readback. `lists` are the buffers of the pairs and of the wall collisions, if they
-    /// are read back.
+    /// Records the copies of a readback. `lists` are the buffers of the pairs, of the grazing pairs with their spheres,
+    /// and of the wall collisions, if they are read back.
     fn copy<T: 'static>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         reserved: Reserved,
-        [pairs, walls]: [Option<&wgpu::Buffer>; 2],
+        [pairs, grazing, walls]: [Option<&wgpu::Buffer>; 3],
         (recorded, room, layout): (Recorded, ReadRoom, ReadLayout),
         decode: fn(Read) -> Result<T, Error>,
     ) -> Ticket<T> {
@@ -216,6 +262,7 @@ impl CollisionBuffers {
             ),
             (pairs, &layout.pairs),
             (pair_images, &layout.pair_images),
+            (grazing, &layout.grazing),
             (walls, &layout.walls),
             (
                 b.walls.as_ref().map(|walls| &walls.images),
@@ -229,12 +276,10 @@ impl CollisionBuffers {
         let recorded = Box::new(recorded);
         Ticket::new(copied, recorded.serial, move |copied| {
             let read = Read::new(&copied.bytes()?, &recorded, room, layout)?;
-            if read.serial != recorded.serial {
-                return Err(Error::NotSubmitted);
-            }
             let uncounted = Status::INCOMPLETE - Status::TRUNCATED - Status::WALLS_TRUNCATED;
             if !read.summary.status.intersects(uncounted) {
                 known.pairs.set(read.summary.found);
+                known.grazing.set(read.summary.grazing);
                 known.walls.set(read.summary.walls_found);
             }
             // Decoding may take long, so the staging buffer is released first.

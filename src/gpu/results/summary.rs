@@ -25,11 +25,14 @@ impl MeshCapacity {
 pub struct StepSummary {
     /// Status bits: whether and why pairs may be missing, and whether there are invalid spheres.
     pub status: Status,
-    /// Number of pairs that the GPU found. Grazing pairs may count several times: see [the
-    /// module](crate::gpu).
+    /// Number of pairs that the GPU found in float32. Some of them may not touch, and some may count several times: see
+    /// [the module](crate::gpu).
     pub found: u64,
-    /// Number of pairs in the list on the GPU. It is less than `found` if the list is too small.
+    /// Number of pairs in the list on the GPU. It is less than `found` if the list is too small, or if some of the
+    /// found pairs do not touch.
     pub pairs: u64,
+    /// Number of pairs in the list on the GPU that are marked as grazing.
+    pub grazing: u64,
     /// Number of spheres, in both sets together if the step has two sets. If one of two sets is empty, the
     /// step does not search for pairs, and this number is 0. But in buffers for walls, the spheres of the
     /// other set are counted.
@@ -139,6 +142,7 @@ impl StepSummary {
             status,
             found: wide(results.found),
             pairs: results.pairs.into(),
+            grazing: results.grazing.into(),
             spheres: results.spheres.into(),
             second_set_start: two_sets.then_some(results.b_offset.into()),
             invalid: results.invalid.into(),

@@ -33,10 +33,11 @@ impl KnownCount {
     }
 }
 
-/// Number of pairs, and of wall collisions, of the latest step that was read back.
+/// Number of pairs, of grazing pairs and of wall collisions of the latest step that was read back.
 #[derive(Clone, Default)]
 pub(crate) struct Known {
     pub(crate) pairs: KnownCount,
+    pub(crate) grazing: KnownCount,
     pub(crate) walls: KnownCount,
 }
 

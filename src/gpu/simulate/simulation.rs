@@ -215,6 +215,8 @@ fn search_options(options: &SimulationBufferOptions, spheres: u32) -> BufferOpti
             1
         }),
         periodic,
+        // Pairs of padded spheres that touch are only candidates.
+        decided: false,
         ..BufferOptions::new(spheres)
     }
 }

@@ -52,6 +52,9 @@ pub(crate) const FLAG_TWO_SETS: u32 = 1;
 /// counts the invocations that reach their end, to detect missing work.
 pub(crate) const FLAG_WATCH: u32 = 2;
 
+/// Flag in `Params::flags`: the shader `decide` decides the pairs that the shader `pairs` has found.
+pub(crate) const FLAG_DECIDE: u32 = 4;
+
 /// Value of `SourceLayout::motion_kind`: the application's spheres do not move.
 pub(crate) const MOTION_NONE: u32 = 0;
 /// Value of `SourceLayout::motion_kind`: the application's buffer holds velocities.
@@ -109,6 +112,7 @@ constants! {
 
     FLAG_TWO_SETS: u32 = FLAG_TWO_SETS;
     FLAG_WATCH: u32 = FLAG_WATCH;
+    FLAG_DECIDE: u32 = FLAG_DECIDE;
     MOTION_NONE: u32 = MOTION_NONE;
     MOTION_PREVIOUS: u32 = MOTION_PREVIOUS;
     NO_SIZE_CLASS: u32 = u32::MAX;

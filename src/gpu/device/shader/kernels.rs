@@ -86,6 +86,13 @@ kernels! {
 }
 
 kernels! {
+    /// The compute shaders that decide exactly which pairs touch.
+    Decide, DECIDE:
+    decide: "collide/decide", "main", [];
+    decide_periodic: "periodic/decide_periodic", "main", [];
+}
+
+kernels! {
     /// The compute shaders that read spheres from the application's own GPU buffers, and compute
     /// the parameters that depend on them.
     Load, LOAD:
@@ -189,7 +196,7 @@ kernels! {
 /// Returns all kernels.
 pub fn all() -> impl Iterator<Item = &'static Kernel> {
     [
-        STAGES, PERIODIC, LOAD, GATHER, REDUCE, NEIGHBORS, WALLS, DYNAMICS,
+        STAGES, PERIODIC, DECIDE, LOAD, GATHER, REDUCE, NEIGHBORS, WALLS, DYNAMICS,
     ]
     .into_iter()
     .flatten()

@@ -102,6 +102,8 @@ layouts! {
         velocity_power: i32,
         time_unit: f32,
         serial: u32,
+        given_dt: u32,
+        given_times: u32,
     }
 
     struct Counters = "Counters" {
@@ -116,6 +118,8 @@ layouts! {
         fullest: u32,
         images: [u32; 2],
         out_of_range: u32,
+        decided: u32,
+        grazing: u32,
         used: [u32; SIZE_CLASSES / 32],
     }
 
@@ -171,7 +175,7 @@ layouts! {
         wall_columns: u32,
         walls_found: [u32; 2],
         first_triangle: u32,
-        unused_too: u32,
+        grazing: u32,
     }
 
     struct CaromNeighbor = "CaromNeighbor" {
@@ -301,6 +305,7 @@ layouts! {
         duals: [[f32; 4]; 3],
         dual_bounds: [[f32; 4]; 3],
         in_given_edges: [[i32; 4]; 3],
+        given_edges: [[u32; 4]; 3],
     }
 
     struct GpuEntry = "Entry" {
@@ -535,6 +540,8 @@ impl Params {
             length_power,
             velocity_power,
             time_unit: units.time(),
+            given_dt: dt.to_bits(),
+            given_times: 1.0_f32.to_bits(),
             ..Self::zeroed()
         }
     }
