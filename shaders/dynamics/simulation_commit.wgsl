@@ -2,7 +2,7 @@
 // are wrapped into its cell.
 
 #import carom::{CaromSimulation}
-#import dynamics::{Body, LONG_AGO, NEXT_WALL, PathPiece, SimulationRequest, Track}
+#import dynamics::{Body, LONG_AGO, PathPiece, SimulationRequest, Track}
 #import endings::{FORCES, PARTNER_MASK, ending, forces_of}
 #import invocation::{invocation}
 #import opaque::{opaque3}

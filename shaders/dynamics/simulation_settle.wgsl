@@ -6,8 +6,8 @@
 #import dynamics::{Body, Candidate, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece, SimulationCounters}
 #import dynamics::{SimulationRequest, Track}
 #import dynamics_places::{wall_of_code}
-#import invocation::{invocation}
 #import endings::{BEARS, PARTNER_MASK, count_until_end, ending}
+#import invocation::{invocation}
 #import paths::{WIDER, farthest, path_piece}
 #import rests::{RESTS, change_between, link_of}
 

@@ -4,7 +4,7 @@
 #import meeting::{Motion}
 #import paths::{place_at}
 #import rests::{HELD, RESTS, is_held}
-#needs bodies, simulation_request
+#needs simulation_request
 
 // Returns the unit vector in the direction of `v`, even if the square of its length underflows. Returns 0 if all
 // components are 0 or subnormal.

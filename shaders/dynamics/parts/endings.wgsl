@@ -10,7 +10,6 @@
 //   wall.
 // The contact of two spheres is listed for both. Both have the same numbers, with the opposite normal.
 
-#import dynamics::{PathPiece}
 #import paths::{is_crowded, path_piece, place_at}
 #import rests::{is_held}
 #needs bodies, simulation, simulation_request, tracks
