@@ -52,14 +52,11 @@ fn last_impact(sphere: u32, last: PathPiece) -> f32 {
     return select(LONG_AGO, since, since < 0.0);
 }
 
-// Returns the restitution of an impact. `own` is the restitution of the two bodies, and `since` is the time since the
-// last impact of either. Walls and spheres of infinite mass do not count for `since`. The impact is elastic if `since`
-// is less than the contact time, which is an option of the simulation. With gravity, only impacts can be so that
-// approach at less than gravity times the contact time: the jumps of a sphere that lies on another body do not make its
-// other impacts elastic.
-fn restitution_after(own: f32, since: f32, approach: f32) -> f32 {
-    let slow = length(simulation_request.gravity) * simulation_request.contact_time;
-    return select(own, 1.0, since < simulation_request.contact_time && (slow == 0.0 || approach < slow));
+// Returns the restitution of an impact if no spheres can rest. `own` is the restitution of the two bodies, and `since` is
+// the time since the last impact of either. Walls and spheres of infinite mass do not count for `since`. The impact is
+// elastic if `since` is less than the contact time, which is an option of the simulation.
+fn restitution_after(own: f32, since: f32) -> f32 {
+    return select(own, 1.0, since < simulation_request.contact_time);
 }
 
 // Returns the lowest speed at which two bodies leave each other after an impact. `pressing` is the acceleration
@@ -85,7 +82,7 @@ struct AfterImpact {
 fn after_impact(own: f32, approach: f32, pressing: f32, on_held: bool, bears: bool, speeds: f32) -> AfterImpact {
     let is_slow = approach < slow_speed(own) && (pressing > 0.0 || on_held);
     let holds = is_slow && pressing > 0.0 && bears;
-    let least = select(least_separation(pressing, speeds), RESTING * speeds, bears);
+    let least = least_separation(select(pressing, 0.0, bears), speeds);
     let frees = !is_slow && approach >= slow_speed(0.0);
     return AfterImpact(select(own, 0.0, is_slow), select(least, 0.0, holds), holds, frees);
 }
@@ -253,7 +250,7 @@ fn strike_pair(index: u32, time: f32) {
         least = after.least;
         held = (held & !vec2<bool>(after.frees)) | vec2<bool>(after.holds) | (inverse_masses == vec2<f32>(0.0));
     } else {
-        restitution = restitution_after(restitution, since, approach);
+        restitution = restitution_after(restitution, since);
     }
     let impulse = rebound(motion.velocity, normal, restitution, least, inverse_masses);
     turn(pair.a, one, time, impulse * -inverse_masses.x, index * MOST_IMPACTS + count_b, held.x);
@@ -291,7 +288,7 @@ fn leave_wall(
         least = after.least;
         held = after.holds || (is_held(sphere, last) && !after.frees);
     } else {
-        restitution = restitution_after(restitution, since, towards);
+        restitution = restitution_after(restitution, since);
     }
     var leaving = Turn(restitution, least, 0.0);
     if slide > 0.0 && !held {
