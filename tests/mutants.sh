@@ -541,15 +541,21 @@ mutant 'a substep with too many impacts is an error at once' src/dynamics/simula
 mutant 'impacts of a fixed sphere count for the contact time on the GPU' shaders/dynamics/simulation_strike.wgsl \
     'if bodies[sphere].inverse_mass == 0.0 {' 'if bodies[sphere].inverse_mass < 0.0 {' \
     --test dynamics_gpu of_others_elastic
-mutant 'the contact time makes impacts elastic beside a floor on the GPU' shaders/dynamics/simulation_strike.wgsl \
-    'slow == 0.0 || approach < slow' 'true' --test dynamics_gpu other_impacts_elastic
+mutant 'gravity acts on a sphere at rest on the GPU' shaders/dynamics/simulation_strike.wgsl \
+    'is_slow && pressing > 0.0 && bears' 'false' --test dynamics_gpu inelastic_ball
+mutant 'elastic balls come to rest on the GPU' shaders/dynamics/parts/rests.wgsl \
+    'slow * ELASTIC' 'slow' --test dynamics_gpu elastic_balls
+mutant 'walls do not bear what rests on them on the GPU' shaders/dynamics/simulation_settle.wgsl \
+    'sum += contact.xyz * contact.w;' '' --test dynamics_gpu bears_the_weight
+mutant 'a collapse is not told' shaders/dynamics/simulation_judge.wgsl \
+    'duration < COLLAPSED * simulation.planned' 'false' --test dynamics_gpu a_collapse
 mutant 'paths that are crossed in the past are not undone' shaders/dynamics/simulation_find.wgsl \
     'consider(next, Next(NEVER, NEXT_NONE, met));' 'consider(next, Next(NEVER, NEXT_NONE, NEVER));' \
     --test dynamics_gpu long_substeps
 mutant 'only the first invocation of a sphere is considered' shaders/dynamics/simulation_find.wgsl \
     'consider(&next, sh_next[local + k]);' '' --test dynamics_gpu long_substeps
 mutant 'an impact that its partner has undone is kept' shaders/dynamics/simulation_find.wgsl \
-    'if place > tracks[other].count || path_piece(other, place).link != back {' 'if place > MOST_IMPACTS {' \
+    'if place > tracks[other].count || link_of(path_piece(other, place)) != back {' 'if place > MOST_IMPACTS {' \
     --test dynamics_gpu long_substeps
 mutant 'a sphere may leave its pad' shaders/dynamics/simulation_settle.wgsl \
     'if moved > track.pad {' 'if moved > 1e9 * track.pad {' --test dynamics_gpu a_bullet
@@ -597,7 +603,7 @@ mutant 'a substep does not end before an impact without room' shaders/dynamics/s
 mutant 'impacts after the early end of a substep stay' shaders/dynamics/simulation_settle.wgsl \
     'end_path(sphere);' '' --test dynamics_gpu ends_substeps_early
 mutant 'a position loses what is rounded off it' shaders/dynamics/simulation_commit.wgsl \
-    'body.inverse_mass, residue, 0.0)' 'body.inverse_mass, vec3<f32>(0.0), 0.0)' \
+    'body.inverse_mass, residue, held)' 'body.inverse_mass, vec3<f32>(0.0), held)' \
     --test dynamics_gpu rounding_errors_of_positions
 mutant 'a sphere that the application has moved keeps what was rounded off its old position' \
     shaders/dynamics/simulation_load.wgsl 'bodies[i].residue, stays)' 'bodies[i].residue, true)' \

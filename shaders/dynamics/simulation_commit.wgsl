@@ -3,9 +3,11 @@
 
 #import carom::{CaromSimulation}
 #import dynamics::{Body, LONG_AGO, PathPiece, SimulationRequest, Track}
+#import endings::{FORCES, PARTNER_MASK, ending, forces_of}
 #import invocation::{invocation}
 #import opaque::{opaque3}
 #import paths::{path_piece, place_at}
+#import rests::{RESTS}
 #import sum::{Sum, add}
 #import types::{Params}
 
@@ -15,6 +17,34 @@
 @group(0) @binding(3) var<storage, read> pieces: array<PathPiece>;
 @group(0) @binding(4) var<storage, read_write> bodies: array<Body>;
 @group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
+// What touches the spheres that rest: see `endings.wgsl`. Used only if spheres can rest.
+@group(0) @binding(6) var<storage, read_write> touches: array<vec4<u32>>;
+
+// Stores the forces of the contacts of a sphere, with which the sweeps of the next substep begin. The contact of two
+// spheres is stored only for the one with the smaller index.
+fn keep_forces(sphere: u32) {
+    // A substep that has ended early has impulses of impacts besides those of lasting forces.
+    if simulation.substep < 0.5 * simulation.planned {
+        return;
+    }
+    let header = touches[2u * sphere + 1u];
+    var k = 0u;
+    for (var number = 0u; number < FORCES; number++) {
+        var two = vec4<u32>(0u);
+        for (var half = 0u; half < 2u; half++) {
+            while k < header.x && (touches[header.y + 2u * k + 1u].x & PARTNER_MASK) < sphere {
+                k++;
+            }
+            if k < header.x {
+                let force = bitcast<f32>(touches[header.y + 2u * k].w) / simulation.substep;
+                two[2u * half] = touches[header.y + 2u * k + 1u].x & PARTNER_MASK;
+                two[2u * half + 1u] = bitcast<u32>(force);
+                k++;
+            }
+        }
+        touches[forces_of(sphere) + number] = two;
+    }
+}
 
 // Returns the position `center + moved` of a sphere, with its rounding errors. In a periodic domain, the position is
 // wrapped into the cell.
@@ -46,14 +76,24 @@ fn main(
     let last = path_piece(i, track.count);
     var moved = place_at(last, duration);
     var velocity = last.velocity;
-    if body.inverse_mass > 0.0 {
+    var held = 0.0;
+    if RESTS {
+        moved = ending(i).place;
+        held = f32(body.inverse_mass == 0.0);
+        if body.inverse_mass > 0.0 {
+            let after = touches[2u * i];
+            velocity = bitcast<vec3<f32>>(after.xyz);
+            held = f32(after.w);
+        }
+        keep_forces(i);
+    } else if body.inverse_mass > 0.0 {
         moved += simulation_request.gravity * (0.5 * duration * duration);
         velocity += simulation_request.gravity * duration;
     }
     let place = wrapped(body.center, moved);
     let center = opaque3(place.rounded + place.errors);
     let residue = place.errors - opaque3(center - place.rounded);
-    bodies[i] = Body(center, body.radius, velocity, body.inverse_mass, residue, 0.0);
+    bodies[i] = Body(center, body.radius, velocity, body.inverse_mass, residue, held);
     if track.count > 0u || track.since < 0.0 {
         let since = select(last.start, track.since, track.count == 0u);
         // If the last impact is at the end of the substep, `since` must still be negative, because 0 means that there

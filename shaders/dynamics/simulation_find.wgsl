@@ -5,18 +5,19 @@
 // sphere's path no longer contains it. It has also become wrong if the sphere now meets a third sphere, a
 // wall or a triangle earlier.
 
-#import carom::{CaromSimulation, CaromWall}
+#import carom::{CAROM_HALF_SPACE, CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, MeshTriangle, NEVER, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
 #import dynamics::{SimulationRequest, Track}
 #import dynamics_places::{code_at_wall, images_at_wall, place_at_wall, reach_at_wall, shift_of}
-#import dynamics_triangles::{triangle_meeting}
-#import dynamics_walls::{wall_meeting}
-#import encounter::{pair_motion, wall_motion}
+#import dynamics_triangles::{facing, triangle_meeting}
+#import dynamics_walls::{at_wall, is_hollow, wall_meeting}
+#import encounter::{direction, pair_motion, wall_motion}
 #import further_entries::{entry_after}
 #import image_block::{image_count, image_of_block}
 #import invocation::{invocation}
-#import meeting::{round_meeting, straight_meeting}
-#import paths::{path_piece}
+#import meeting::{Motion, round_meeting, straight_meeting}
+#import paths::{is_crowded, path_piece}
+#import rests::{RESTS, is_held, link_of, slow_speed}
 #import round_spheres::{head_of, sphere_of_round}
 #import types::{WallLattice}
 
@@ -33,9 +34,19 @@
 @group(0) @binding(10) var<storage, read_write> tracks: array<Track>;
 @group(0) @binding(11) var<storage, read_write> round_spheres: array<atomic<u32>>;
 
+// Whether there are meshes.
+override MESHES: bool = false;
+
+// A slow impact of two bodies that are both held, or one of them crowded, waits for the end of the substep:
+// `simulation_sweep.wgsl` then takes their approach away. But it happens if gravity presses them together. `normal` is a
+// unit vector from the other body, and `then` the motion relative to it.
+fn is_waiting(normal: vec3<f32>, then: Motion, restitution: f32) -> bool {
+    return dot(normal, then.acceleration) >= 0.0 && -dot(normal, then.velocity) < slow_speed(restitution);
+}
+
 // Returns the time from `start` until `end` at which two spheres meet on the given pieces of their paths, or
-// NEVER.
-fn meeting(pair: Candidate, one: PathPiece, other: PathPiece, start: f32, end: f32) -> f32 {
+// NEVER. `numbers` are the numbers of the pieces.
+fn meeting(pair: Candidate, one: PathPiece, other: PathPiece, numbers: vec2<u32>, start: f32, end: f32) -> f32 {
     let motion = pair_motion(pair, one, other, start);
     let reach = bodies[pair.a].radius + bodies[pair.b].radius;
     let speeds = length(one.velocity) + length(other.velocity);
@@ -43,10 +54,21 @@ fn meeting(pair: Candidate, one: PathPiece, other: PathPiece, start: f32, end: f
     if all(motion.acceleration == vec3<f32>(0.0)) {
         time = straight_meeting(motion.place, motion.velocity, reach, speeds);
     } else {
-        time = round_meeting(motion, reach, false, speeds, end - start);
+        // A known impact at `end` is found again at the same time only by the same steps.
+        let range = select(end, simulation.substep, RESTS) - start;
+        time = round_meeting(motion, reach, false, speeds, range);
     }
     if time >= end - start {
         return NEVER;
+    }
+    if RESTS {
+        let held = is_held(pair.a, one) && is_held(pair.b, other);
+        if held || is_crowded(pair.a, numbers.x) || is_crowded(pair.b, numbers.y) {
+            let then = pair_motion(pair, one, other, start + time);
+            if is_waiting(direction(then.place), then, simulation_request.restitution) {
+                return NEVER;
+            }
+        }
     }
     return start + time;
 }
@@ -73,7 +95,7 @@ fn first_meeting(pair: Candidate) -> f32 {
         let start = max(one.start, other.start);
         let end = min(end_a, end_b);
         if start < end {
-            let time = meeting(pair, one, other, start, end);
+            let time = meeting(pair, one, other, vec2<u32>(number_a, number_b), start, end);
             if time < end {
                 return time;
             }
@@ -95,7 +117,7 @@ fn first_meeting(pair: Candidate) -> f32 {
 fn first_orphan(sphere: u32) -> u32 {
     let count = tracks[sphere].count;
     for (var number = 1u; number <= count; number++) {
-        let link = path_piece(sphere, number).link;
+        let link = link_of(path_piece(sphere, number));
         if (link & NEXT_WALL) != 0u {
             continue;
         }
@@ -103,7 +125,7 @@ fn first_orphan(sphere: u32) -> u32 {
         let place = link % MOST_IMPACTS + 1u;
         let other = candidates[index].a + candidates[index].b - sphere;
         let back = index * MOST_IMPACTS + number - 1u;
-        if place > tracks[other].count || path_piece(other, place).link != back {
+        if place > tracks[other].count || link_of(path_piece(other, place)) != back {
             return number - 1u;
         }
     }
@@ -134,12 +156,19 @@ fn near_of(entry: u32) -> Candidate {
 
 // Returns when a sphere meets a triangle, or NEVER. The motion of the given piece of the sphere's path is
 // assumed to continue until the end of the substep. `near` is the pair of the sphere and the triangle.
-fn meeting_at_triangle(near: Candidate, piece: PathPiece) -> f32 {
+fn meeting_at_triangle(near: Candidate, piece: PathPiece, number: u32) -> f32 {
     let velocity = simulation_walls[near.place_b].velocity;
     let motion = wall_motion(velocity, near.apart, piece, piece.start);
     let speeds = length(motion.velocity) + length(velocity);
     let range = simulation.substep - piece.start;
     let wait = triangle_meeting(near.b, motion, bodies[near.a].radius, speeds, range);
+    if RESTS && wait < range && (is_held(near.a, piece) || is_crowded(near.a, number)) {
+        let then = wall_motion(velocity, near.apart, piece, piece.start + wait);
+        let normal = direction(facing(near.b, then.place).away);
+        if is_waiting(normal, then, simulation_request.wall_restitution) {
+            return NEVER;
+        }
+    }
     return select(NEVER, piece.start + wait, wait < range);
 }
 
@@ -172,7 +201,7 @@ fn earlier(at_wall: AtWall, time: f32, next: u32) -> AtWall {
 // Finds the first impact of a sphere at wall `number`, which is a half-space, sphere or cylinder. The motion
 // of the given piece of the sphere's path is assumed to continue until the end of the substep. Returns this
 // impact or the impact `given`, whichever is earlier.
-fn earlier_at_wall(given: AtWall, sphere: u32, piece: PathPiece, number: u32) -> AtWall {
+fn earlier_at_wall(given: AtWall, sphere: u32, piece: PathPiece, piece_number: u32, number: u32) -> AtWall {
     var first = given;
     let wall = simulation_walls[number];
     let body = bodies[sphere];
@@ -185,6 +214,17 @@ fn earlier_at_wall(given: AtWall, sphere: u32, piece: PathPiece, number: u32) ->
         let image = image_of_block(block, k);
         let motion = wall_motion(wall.velocity, place + shift_of(image), piece, piece.start);
         let wait = wall_meeting(wall, motion, body.radius, range);
+        if RESTS && wait < range && (is_held(sphere, piece) || is_crowded(sphere, piece_number)) {
+            let time = piece.start + wait;
+            let then = at_wall(wall, wall_motion(wall.velocity, place + shift_of(image), piece, time));
+            var normal = wall.direction;
+            if wall.kind != CAROM_HALF_SPACE {
+                normal = select(1.0, -1.0, is_hollow(wall)) * direction(then.place);
+            }
+            if is_waiting(normal, then, simulation_request.wall_restitution) {
+                continue;
+            }
+        }
         let met = select(NEVER, piece.start + wait, wait < range);
         first = earlier(first, met, NEXT_WALL + code_at_wall(number, image));
     }
@@ -228,14 +268,14 @@ fn consider_entry(next: ptr<function, Next>, last: PathPiece, entry: u32) {
 
 // Returns the first impact of a sphere at a wall or a triangle. The motion of the given piece of the sphere's
 // path is assumed to continue until the end of the substep.
-fn first_at_walls(sphere: u32, piece: PathPiece) -> AtWall {
+fn first_at_walls(sphere: u32, piece: PathPiece, number: u32) -> AtWall {
     var first = AtWall(NEVER, NEXT_NONE);
     for (var k = 0u; k < simulation_request.walls; k++) {
         if ((tracks[sphere].walls >> k) & 1u) != 0u {
-            first = earlier_at_wall(first, sphere, piece, k);
+            first = earlier_at_wall(first, sphere, piece, number, k);
         }
     }
-    if simulation_request.surfaces == simulation_request.walls {
+    if !MESHES {
         return first;
     }
     // The row of the sphere's candidates, and then its linked list of further ones.
@@ -251,7 +291,7 @@ fn first_at_walls(sphere: u32, piece: PathPiece) -> AtWall {
             further = entry_after(entry, sphere);
         }
         if entry >= NEXT_TRIANGLE {
-            first = earlier(first, meeting_at_triangle(near_of(entry), piece), entry);
+            first = earlier(first, meeting_at_triangle(near_of(entry), piece, number), entry);
         }
     }
     return first;
@@ -285,7 +325,7 @@ fn find(sphere: u32, first: Next) {
     // tested. Otherwise, only the last piece is tested.
     var at_wall = AtWall(NEVER, NEXT_NONE);
     for (var number = select(count, 0u, tracks[sphere].wide > 0.0); number <= count; number++) {
-        at_wall = first_at_walls(sphere, path_piece(sphere, number));
+        at_wall = first_at_walls(sphere, path_piece(sphere, number), number);
         if number < count && at_wall.time < path_piece(sphere, number + 1u).start {
             next.cut = min(next.cut, at_wall.time);
             break;

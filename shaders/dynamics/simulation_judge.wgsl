@@ -1,7 +1,7 @@
 // Decides whether a substep of hard-sphere dynamics is complete, and chooses the duration and the pads of the next one.
 // Dispatched as one workgroup.
 
-#import carom::{CAROM_IMPACTS_FULL, CAROM_INCOMPLETE, CAROM_LEFT_PAD, CAROM_SEARCH_INCOMPLETE, CAROM_TOO_FEW_ROUNDS}
+#import carom::{CAROM_COLLAPSE, CAROM_IMPACTS_FULL, CAROM_INCOMPLETE, CAROM_LEFT_PAD, CAROM_SEARCH_INCOMPLETE, CAROM_TOO_FEW_ROUNDS}
 #import carom::{CaromResults, CaromSimulation}
 #import dynamics::{SimulationCounters, SimulationRequest, WallImpulse}
 #import two_floats::{add_float}
@@ -28,6 +28,8 @@ const NEARLY_FULL = 0.75;
 // Number of impacts that a substep should have in addition to the mean number of each sphere,
 // `SimulationRequest.impacts`.
 const FEW_IMPACTS = 8.0;
+// A substep that ends early, after less than this fraction of the planned time, hardly takes any time.
+const COLLAPSED = 1e-6;
 // A round adds impacts to the paths of spheres or removes them. Each substep has a limited number of
 // rounds. If it uses more than this share of them, the next substep is shorter.
 const ROUNDS = 0.75;
@@ -122,6 +124,9 @@ fn lengthen() {
 fn accept(sums: vec4<f32>) {
     let duration = simulation.substep;
     simulation.accepted = 1u;
+    if duration < COLLAPSED * simulation.planned {
+        simulation.status |= CAROM_COLLAPSE;
+    }
     simulation.committed += 1u;
     simulation.substeps += 1u;
     simulation.failures = 0u;
@@ -194,6 +199,12 @@ fn judge(sums: vec4<f32>) {
     simulation.candidates = max(results.found.x, near_triangles());
     if settled && !left && is_room() {
         accept(sums);
+        // Spheres that rest limit the next substep.
+        var longest = atomicLoad(&simulation_counters.longest);
+        if sums.z > 0.0 {
+            longest = min(longest, atomicLoad(&simulation_counters.longest_moving));
+        }
+        simulation.pace = min(simulation.pace, bitcast<f32>(longest));
     } else {
         reject(left);
     }

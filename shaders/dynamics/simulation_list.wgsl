@@ -9,6 +9,7 @@
 #import image_word::{pack_image}
 #import invocation::{invocation}
 #import paths::{path_piece}
+#import rests::{change_between, is_held, link_of}
 #import two_floats::{add_float}
 #import types::{Params}
 
@@ -27,7 +28,7 @@
 // vector from its centre to the contact point.
 fn contact_point(sphere: u32, piece: PathPiece, normal: vec3<f32>) -> vec3<f32> {
     let body = bodies[sphere];
-    let falls = f32(body.inverse_mass > 0.0);
+    let falls = f32(!is_held(sphere, piece));
     let fallen = simulation_request.gravity * (0.5 * piece.start * piece.start * falls);
     return body.center + piece.place + fallen + normal * body.radius;
 }
@@ -37,7 +38,7 @@ fn contact_point(sphere: u32, piece: PathPiece, normal: vec3<f32>) -> vec3<f32> 
 fn impact_of_pair(pair: Candidate, number: u32) -> CaromImpact {
     let before = path_piece(pair.a, number - 1u);
     let after = path_piece(pair.a, number);
-    let number_b = after.link % MOST_IMPACTS + 1u;
+    let number_b = link_of(after) % MOST_IMPACTS + 1u;
     let other = path_piece(pair.b, number_b - 1u);
     let other_after = path_piece(pair.b, number_b);
     var impact: CaromImpact;
@@ -48,9 +49,9 @@ fn impact_of_pair(pair: Candidate, number: u32) -> CaromImpact {
     let inverse_a = bodies[pair.a].inverse_mass;
     let inverse_b = bodies[pair.b].inverse_mass;
     if inverse_a >= inverse_b {
-        impact.impulse = (before.velocity - after.velocity) / inverse_a;
+        impact.impulse = -change_between(pair.a, before, after) / inverse_a;
     } else {
-        impact.impulse = (other_after.velocity - other.velocity) / inverse_b;
+        impact.impulse = change_between(pair.b, other, other_after) / inverse_b;
     }
     impact.image = pair.image;
     impact.point = contact_point(pair.a, after, impact.normal);
@@ -60,22 +61,22 @@ fn impact_of_pair(pair: Candidate, number: u32) -> CaromImpact {
 fn impact_at_wall(sphere: u32, number: u32) -> CaromImpact {
     let before = path_piece(sphere, number - 1u);
     let after = path_piece(sphere, number);
-    let change = after.velocity - before.velocity;
+    let change = change_between(sphere, before, after);
     var image: vec3<i32>;
     var impact: CaromImpact;
     impact.a = sphere;
     impact.normal = -direction(change);
-    if after.link >= NEXT_TRIANGLE {
-        let near = candidates[simulation_request.near_capacity + after.link - NEXT_TRIANGLE];
+    if link_of(after) >= NEXT_TRIANGLE {
+        let near = candidates[simulation_request.near_capacity + link_of(after) - NEXT_TRIANGLE];
         impact.b = CAROM_WALL + simulation_request.walls + near.b;
         // `near.image` names the image (periodic copy) of a triangle that the sphere itself hits. The
         // list of impacts instead names the image of the sphere that hits the original triangle. The
         // displacements of these two images are opposite.
         image = -carom_image(near.image);
     } else {
-        let number = wall_of_code(after.link - NEXT_WALL);
+        let number = wall_of_code(link_of(after) - NEXT_WALL);
         impact.b = CAROM_WALL + number;
-        image = image_of_code(after.link - NEXT_WALL);
+        image = image_of_code(link_of(after) - NEXT_WALL);
         let wall = simulation_walls[number];
         if is_hollow(wall) {
             // If a hollow wall turns a sphere, the change of its velocity is not parallel to the normal. So the
@@ -95,10 +96,10 @@ fn list(sphere: u32) {
     for (var number = 1u; number <= count; number++) {
         let piece = path_piece(sphere, number);
         var impact: CaromImpact;
-        if piece.link >= NEXT_WALL {
+        if link_of(piece) >= NEXT_WALL {
             impact = impact_at_wall(sphere, number);
         } else {
-            let pair = candidates[piece.link / MOST_IMPACTS];
+            let pair = candidates[link_of(piece) / MOST_IMPACTS];
             if pair.a != sphere {
                 continue;
             }

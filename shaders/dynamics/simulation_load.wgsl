@@ -61,7 +61,10 @@ fn load(i: u32) {
     // If the application has moved the sphere since the last recording, the residue of its old centre no longer applies.
     let stays = all(place == bitcast<vec3<u32>>(bodies[i].center));
     let residue = select(vec3<f32>(0.0), bodies[i].residue, stays);
-    bodies[i] = Body(vector_at(place), bitcast<f32>(radius), velocity, bitcast<f32>(mass), residue, 0.0);
+    // Nor does a sphere rest on that the application has moved.
+    let rests = stays && all(motion == bitcast<vec3<u32>>(bodies[i].velocity));
+    let held = select(select(0.0, bodies[i].held, rests), 1.0, mass == 0u);
+    bodies[i] = Body(vector_at(place), bitcast<f32>(radius), velocity, bitcast<f32>(mass), residue, held);
     atomicMax(&sh_fastest, bitcast<u32>(length(velocity)));
     atomicMax(&sh_largest, radius);
 }

@@ -59,6 +59,8 @@ fn choose() {
     atomicStore(&simulation_counters.widened, 0u);
     atomicStore(&simulation_counters.together, 0u);
     atomicStore(&simulation_counters.full, bitcast<u32>(NEVER));
+    atomicStore(&simulation_counters.longest, bitcast<u32>(NEVER));
+    atomicStore(&simulation_counters.longest_moving, bitcast<u32>(NEVER));
     if atomicLoad(&simulation_counters.invalid) > 0u {
         simulation.status |= CAROM_SPHERES_LEFT_OUT;
     }

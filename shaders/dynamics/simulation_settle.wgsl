@@ -2,12 +2,14 @@
 // that moved farther than their pads. Also adds up energy and virial for each workgroup, in a fixed order. If the
 // substep ends early, first removes the impacts after this end.
 
-#import carom::{CaromSimulation}
+#import carom::{CAROM_HALF_SPACE, CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece, SimulationCounters}
 #import dynamics::{SimulationRequest, Track}
 #import dynamics_places::{wall_of_code}
+#import endings::{BEARS, PARTNER_MASK, count_until_end, ending}
 #import invocation::{invocation}
 #import paths::{WIDER, farthest, path_piece}
+#import rests::{RESTS, change_between, link_of}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(1) var<uniform> simulation: CaromSimulation;
@@ -21,6 +23,21 @@
 @group(0) @binding(7) var<storage, read_write> simulation_sums: array<vec4<f32>>;
 // Momentum that the spheres of each workgroup passed to each wall and each mesh.
 @group(0) @binding(8) var<storage, read_write> wall_sums: array<vec4<f32>>;
+// What touches the spheres that rest: see `endings.wgsl`. Used only if spheres can rest.
+@group(0) @binding(9) var<storage, read_write> touches: array<vec4<u32>>;
+@group(0) @binding(10) var<uniform> simulation_walls: array<CaromWall, MOST_WALLS>;
+
+// A sphere that rests and is slower than this fraction of the slow speed, plus this fraction of the speed that gravity
+// gives in the substep, lies still.
+const LYING = 1e-5;
+const LYING_IN_SUBSTEP = 3e-5;
+// A sphere rests on if the impulses against gravity are at least this share of its weight.
+const SUPPORT = 0.01;
+// A sphere that rests on a body that is not flat may slip by about this share of its radius in a substep. If its support
+// is knocked away, it may miss a fall of about the share FALL of its radius. But a substep need not be shorter than the
+// contact time.
+const SLIP = 0.01;
+const FALL = 0.001;
 
 var<workgroup> sh_sums: array<vec4<f32>, WORKGROUP>;
 var<workgroup> sh_impacts: atomic<u32>;
@@ -46,11 +63,21 @@ fn impulse_at(sphere: u32, wall: u32) -> vec4<f32> {
     var sum = vec3<f32>(0.0);
     for (var number = 1u; number <= tracks[sphere].count; number++) {
         let piece = path_piece(sphere, number);
-        if piece.link >= NEXT_WALL && wall_of(piece.link) == wall {
-            sum += path_piece(sphere, number - 1u).velocity - piece.velocity;
+        if link_of(piece) >= NEXT_WALL && wall_of(link_of(piece)) == wall {
+            sum -= change_between(sphere, path_piece(sphere, number - 1u), piece);
         }
     }
-    return vec4<f32>(sum / bodies[sphere].inverse_mass, 0.0);
+    sum /= bodies[sphere].inverse_mass;
+    if RESTS {
+        let header = touches[2u * sphere + 1u];
+        for (var k = header.y; k < header.y + 2u * header.x; k += 2u) {
+            if touches[k + 1u].x >= NEXT_WALL && touches[k + 1u].w == wall {
+                let contact = bitcast<vec4<f32>>(touches[k]);
+                sum += contact.xyz * contact.w;
+            }
+        }
+    }
+    return vec4<f32>(sum, 0.0);
 }
 
 // Adds up the vectors of a workgroup. The sum is in element 0.
@@ -74,23 +101,73 @@ fn virial_of(sphere: u32, number: u32) -> f32 {
     if (piece.link & NEXT_WALL) != 0u {
         return 0.0;
     }
-    let pair = candidates[piece.link / MOST_IMPACTS];
+    let pair = candidates[link_of(piece) / MOST_IMPACTS];
     let other = bodies[pair.a + pair.b - sphere].inverse_mass;
     if inverse_mass < other {
         return 0.0;
     }
-    let impulse = length(piece.velocity - path_piece(sphere, number - 1u).velocity) / inverse_mass;
+    let impulse = length(change_between(sphere, path_piece(sphere, number - 1u), piece)) / inverse_mass;
     return select(0.5, 1.0, inverse_mass > other) * impulse * (bodies[pair.a].radius + bodies[pair.b].radius);
 }
 
 // Removes the impacts after the end of the substep from the path of a sphere. There are such impacts only if the
 // substep ends early.
 fn end_path(sphere: u32) {
-    var count = tracks[sphere].count;
-    while count > 0u && path_piece(sphere, count).start > simulation.substep {
-        count--;
+    tracks[sphere].count = count_until_end(sphere);
+}
+
+// Limits the next substep: in any case, or only if any sphere moves.
+fn at_most(limit: f32, in_any_case: bool) {
+    let longest = bitcast<u32>(max(limit, simulation_request.contact_time));
+    if in_any_case {
+        atomicMin(&simulation_counters.longest, longest);
+    } else {
+        atomicMin(&simulation_counters.longest_moving, longest);
     }
-    tracks[sphere].count = count;
+}
+
+// Decides whether a sphere rests on. Returns its velocity in the next substep, and its contribution to the virial.
+fn rest(sphere: u32) -> vec4<f32> {
+    let body = bodies[sphere];
+    let end = ending(sphere);
+    let header = touches[2u * sphere + 1u];
+    let strength = length(simulation_request.gravity);
+    let down = simulation_request.gravity / strength;
+    var velocity = end.velocity + simulation_request.gravity * end.owed;
+    var virial = 0.0;
+    var support = 0.0;
+    var is_flat = true;
+    for (var k = header.y; k < header.y + 2u * header.x; k += 2u) {
+        let contact = bitcast<vec4<f32>>(touches[k]);
+        let partner = touches[k + 1u].x & PARTNER_MASK;
+        velocity -= contact.xyz * (contact.w * body.inverse_mass);
+        if partner < NEXT_WALL {
+            virial += 0.5 * contact.w * (body.radius + bodies[partner].radius);
+            is_flat = false;
+        } else {
+            let wall = touches[k + 1u].w;
+            atomicOr(&sh_walls, 1u << wall);
+            is_flat &= wall >= simulation_request.walls || simulation_walls[wall].kind == CAROM_HALF_SPACE;
+        }
+        if (touches[k + 1u].x & BEARS) != 0u {
+            support += contact.w * dot(contact.xyz, down);
+        }
+    }
+    let weight = strength * end.owed / body.inverse_mass;
+    let rests = end.joins && support >= SUPPORT * weight && (support > 0.0 || !end.crowded);
+    if rests {
+        let speed = length(velocity);
+        if header.w == 0u && speed <= strength * (LYING * simulation_request.contact_time
+            + LYING_IN_SUBSTEP * simulation.substep) {
+            velocity = vec3<f32>(0.0);
+        } else if !is_flat {
+            at_most(SLIP * body.radius / speed, true);
+        }
+        let fall = sqrt(2.0 * FALL * body.radius / strength);
+        at_most(fall, header.w != 0u);
+    }
+    touches[2u * sphere] = vec4<u32>(bitcast<vec3<u32>>(velocity), u32(rests));
+    return vec4<f32>(velocity, virial);
 }
 
 // Examines the path of a sphere, and returns its contributions to `simulation_sums`.
@@ -103,8 +180,8 @@ fn settle(sphere: u32) -> vec4<f32> {
         let piece = path_piece(sphere, number);
         if (piece.link & NEXT_WALL) != 0u {
             atomicAdd(&sh_wall_impacts, 1u);
-            atomicOr(&sh_walls, 1u << wall_of(piece.link));
-        } else if candidates[piece.link / MOST_IMPACTS].a == sphere {
+            atomicOr(&sh_walls, 1u << wall_of(link_of(piece)));
+        } else if candidates[link_of(piece) / MOST_IMPACTS].a == sphere {
             atomicAdd(&sh_impacts, 1u);
         }
         virial += virial_of(sphere, number);
@@ -121,7 +198,13 @@ fn settle(sphere: u32) -> vec4<f32> {
     var velocity = last.velocity;
     var energy = 0.0;
     if body.inverse_mass > 0.0 {
-        velocity += simulation_request.gravity * simulation.substep;
+        if RESTS {
+            let rested = rest(sphere);
+            velocity = rested.xyz;
+            virial += rested.w;
+        } else {
+            velocity += simulation_request.gravity * simulation.substep;
+        }
         energy = 0.5 * dot(velocity, velocity) / body.inverse_mass;
     }
     return vec4<f32>(virial, energy, length(velocity), body.radius + track.pad);

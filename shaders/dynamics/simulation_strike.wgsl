@@ -15,6 +15,7 @@
 #import meeting::{Motion, RESTING}
 #import opaque::{opaque}
 #import paths::{path_piece, place_at}
+#import rests::{CURVED, HELD, RESTS, is_held, slow_speed}
 #import round_spheres::{NEXT_LIST, append_to_round, head_of, list_for_round, mark_for_round, sphere_of_round}
 #import types::{Params}
 
@@ -51,14 +52,11 @@ fn last_impact(sphere: u32, last: PathPiece) -> f32 {
     return select(LONG_AGO, since, since < 0.0);
 }
 
-// Returns the restitution of an impact. `own` is the restitution of the two bodies, and `since` is the time since the
-// last impact of either. Walls and spheres of infinite mass do not count for `since`. The impact is elastic if `since`
-// is less than the contact time, which is an option of the simulation. With gravity, only impacts can be so that
-// approach at less than gravity times the contact time: the jumps of a sphere that lies on another body do not make its
-// other impacts elastic.
-fn restitution_after(own: f32, since: f32, approach: f32) -> f32 {
-    let slow = length(simulation_request.gravity) * simulation_request.contact_time;
-    return select(own, 1.0, since < simulation_request.contact_time && (slow == 0.0 || approach < slow));
+// Returns the restitution of an impact if no spheres can rest. `own` is the restitution of the two bodies, and `since` is
+// the time since the last impact of either. Walls and spheres of infinite mass do not count for `since`. The impact is
+// elastic if `since` is less than the contact time, which is an option of the simulation.
+fn restitution_after(own: f32, since: f32) -> f32 {
+    return select(own, 1.0, since < simulation_request.contact_time);
 }
 
 // Returns the lowest speed at which two bodies leave each other after an impact. `pressing` is the acceleration
@@ -67,6 +65,26 @@ fn restitution_after(own: f32, since: f32, approach: f32) -> f32 {
 // further impacts that are only rounding errors. `speeds` is the sum of the speeds of the two bodies.
 fn least_separation(pressing: f32, speeds: f32) -> f32 {
     return max(0.5 * max(pressing, 0.0) * simulation_request.contact_time, RESTING * speeds);
+}
+
+// What an impact does if spheres can rest: the restitution, the lowest speed at which the bodies leave each other, and
+// whether gravity ceases to act on them, or begins to.
+struct AfterImpact {
+    restitution: f32,
+    least: f32,
+    holds: bool,
+    frees: bool,
+}
+
+// Decides what an impact does if spheres can rest. A slow impact takes away the approach, if the acceleration `pressing`
+// presses the bodies together, or if the partner of a sphere is held (`on_held`). If it presses them, and the sphere can
+// rest on its partner (`bears`), they are held from then on. A faster impact frees them.
+fn after_impact(own: f32, approach: f32, pressing: f32, on_held: bool, bears: bool, speeds: f32) -> AfterImpact {
+    let is_slow = approach < slow_speed(own) && (pressing > 0.0 || on_held);
+    let holds = is_slow && pressing > 0.0 && bears;
+    let least = least_separation(select(pressing, 0.0, bears), speeds);
+    let frees = !is_slow && approach >= slow_speed(0.0);
+    return AfterImpact(select(own, 0.0, is_slow), select(least, 0.0, holds), holds, frees);
 }
 
 // Returns the impulse of an impact, which is the change of the relative velocity of two bodies divided by the sum of
@@ -185,10 +203,17 @@ fn add_around(sphere: u32) {
     }
 }
 
-// Adds an impact at `time` to the path of a sphere.
-fn turn(sphere: u32, last: PathPiece, time: f32, change: vec3<f32>, link: u32) {
+// Adds an impact at `time` to the path of a sphere. `held` is whether gravity does not act on it afterwards.
+fn turn(sphere: u32, last: PathPiece, time: f32, change: vec3<f32>, link: u32, held: bool) {
     let count = tracks[sphere].count;
-    pieces[sphere * MOST_IMPACTS + count] = PathPiece(place_at(last, time), time, last.velocity + change, link);
+    var piece = PathPiece(place_at(last, time), time, last.velocity + change, link);
+    if RESTS {
+        let gravity = simulation_request.gravity * (f32(held) - f32(is_held(sphere, last)));
+        piece.place += gravity * (0.5 * time * time);
+        piece.velocity += gravity * time;
+        piece.link |= select(0u, HELD, held);
+    }
+    pieces[sphere * MOST_IMPACTS + count] = piece;
     tracks[sphere].count = count + 1u;
     add_around(sphere);
 }
@@ -213,12 +238,23 @@ fn strike_pair(index: u32, time: f32) {
     }
     let speeds = length(one.velocity) + length(other.velocity);
     let since = time - max(last_impact(pair.a, one), last_impact(pair.b, other));
-    let restitution = restitution_after(simulation_request.restitution, since, dot(motion.velocity, normal));
+    let approach = dot(motion.velocity, normal);
+    var restitution = simulation_request.restitution;
+    var least = least_separation(pressing, speeds);
     let inverse_masses = vec2<f32>(bodies[pair.a].inverse_mass, bodies[pair.b].inverse_mass);
-    let least = least_separation(pressing, speeds);
+    var held = vec2<bool>(false);
+    if RESTS {
+        held = vec2<bool>(is_held(pair.a, one), is_held(pair.b, other));
+        let after = after_impact(restitution, approach, pressing, any(held), true, speeds);
+        restitution = after.restitution;
+        least = after.least;
+        held = (held & !vec2<bool>(after.frees)) | vec2<bool>(after.holds) | (inverse_masses == vec2<f32>(0.0));
+    } else {
+        restitution = restitution_after(restitution, since);
+    }
     let impulse = rebound(motion.velocity, normal, restitution, least, inverse_masses);
-    turn(pair.a, one, time, impulse * -inverse_masses.x, index * MOST_IMPACTS + count_b);
-    turn(pair.b, other, time, impulse * inverse_masses.y, index * MOST_IMPACTS + count_a);
+    turn(pair.a, one, time, impulse * -inverse_masses.x, index * MOST_IMPACTS + count_b, held.x);
+    turn(pair.b, other, time, impulse * inverse_masses.y, index * MOST_IMPACTS + count_a, held.y);
 }
 
 // Adds an impact at a wall to the path of a sphere. `normal` is a unit vector from the sphere into the wall. `bend` is
@@ -239,17 +275,29 @@ fn leave_wall(
 ) {
     let speeds = length(motion.velocity) + length(wall.velocity);
     let since = time - last_impact(sphere, last);
-    let restitution = restitution_after(simulation_request.wall_restitution, since, dot(motion.velocity, normal));
-    let least = least_separation(dot(motion.acceleration, normal) + bend, speeds);
-    var leaving = Turn(restitution, least, 0.0);
+    let towards = dot(motion.velocity, normal);
+    let pressing = dot(motion.acceleration, normal) + bend;
     let slide = dot(sliding, sliding);
-    if slide > 0.0 {
-        let approach = max(dot(motion.velocity, normal), 0.0);
+    var restitution = simulation_request.wall_restitution;
+    var least = least_separation(pressing, speeds);
+    var held = false;
+    if RESTS {
+        let bears = slide * curvature <= CURVED * length(simulation_request.gravity);
+        let after = after_impact(restitution, towards, pressing, false, bears, speeds);
+        restitution = after.restitution;
+        least = after.least;
+        held = after.holds || (is_held(sphere, last) && !after.frees);
+    } else {
+        restitution = restitution_after(restitution, since);
+    }
+    var leaving = Turn(restitution, least, 0.0);
+    if slide > 0.0 && !held {
+        let approach = max(towards, 0.0);
         let pressed = 0.5 * dot(motion.acceleration, normal) * simulation_request.contact_time;
         leaving = turn_inwards(leaving, approach, pressed, slide, curvature);
     }
     let away = rebound(motion.velocity, normal, leaving.restitution, leaving.least, vec2<f32>(1.0, 0.0));
-    turn(sphere, last, time, away + sliding * leaving.change, tracks[sphere].next);
+    turn(sphere, last, time, away + sliding * leaving.change, tracks[sphere].next, held);
 }
 
 fn strike_triangle(sphere: u32, number: u32, time: f32) {
@@ -308,6 +356,11 @@ fn strike(i: u32) {
     if next == NEXT_CUT {
         tracks[i].count = u32(time);
         add_around(i);
+    } else if RESTS && 3u * simulation.round >= 2u * simulation_request.rounds {
+        // The last third of the rounds adds no impacts, so that all others are in the paths of both spheres when the
+        // rounds end. The substep then ends before the first impact that is missing, as it does if a path is full. So even
+        // if ever more impacts happen at one time, the simulation goes on.
+        return;
     } else if next >= NEXT_TRIANGLE {
         strike_triangle(i, next - NEXT_TRIANGLE, time);
     } else if next >= NEXT_WALL {

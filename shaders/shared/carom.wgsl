@@ -422,6 +422,9 @@ const CAROM_LEFT_PAD = 4u;
 const CAROM_SPHERES_LEFT_OUT = 8u;
 // The list of impacts had no room for the impacts of a substep.
 const CAROM_IMPACTS_FULL = 16u;
+// A substep took hardly any time, because a sphere had more impacts than its path has
+// room for.
+const CAROM_COLLAPSE = 32u;
 
 // State of a hard-sphere simulation, written by the GPU. A recording is a call of
 // `SimulationBuffers::record` in Rust, whose commands move the spheres by a number of
@@ -435,7 +438,7 @@ struct CaromSimulation {
     // Time that recordings have requested and that has not been simulated yet, rounded to
     // float32. If it is not 0, the exact value is `remaining + carried`.
     remaining: f32,
-    // 0, or a combination of the bits CAROM_SEARCH_INCOMPLETE to CAROM_IMPACTS_FULL, for
+    // 0, or a combination of the bits CAROM_SEARCH_INCOMPLETE to CAROM_COLLAPSE, for
     // the last recording.
     status: u32,
     // Numbers of impacts of two spheres, and of a sphere and a wall, so far.

@@ -23,6 +23,7 @@ fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detect
         bounded_walls: BoundedWalls::default(),
         touching: Collisions::default(),
         enclosed: EnclosedMemory::default(),
+        enclosed_walls: WallsMemory::default(),
     }
 }
 

@@ -109,7 +109,7 @@ impl SimulationOptions {
     /// Elastic spheres (restitution 1) rest only if they do not approach at all. While spheres move in contact, positions
     /// have errors of some 10⁻⁴ of the radii, and up to gravity times the square of the contact time. So the
     /// contact time is to be short: 10⁻³ of the time in which a sphere falls by its radius is very short, and 10⁻¹ is
-    /// long. On a GPU, spheres at rest make tiny jumps instead, with an impact in each contact time.
+    /// long.
     ///
     /// *Without gravity*, an impact is elastic if one of its spheres of finite mass has had another impact less than the
     /// contact time before (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128). So if many light spheres hit a

@@ -126,7 +126,7 @@ fn tree(tokens: &[&str], prefix: &[String], to: &mut Vec<(Vec<String>, String)>)
             "{" => {
                 let end = place + block(&tokens[place..]);
                 let mut part = place + 1;
-                for next in part..end {
+                for next in place + 1..end {
                     let depth = tokens[place..next]
                         .iter()
                         .fold(0, |depth, &token| match token {
@@ -313,7 +313,7 @@ impl Crate {
         while let [first, after @ ..] = rest
             && self
                 .files
-                .contains_key(&[&at[..], &[first.clone()]].concat())
+                .contains_key(&[&at[..], std::slice::from_ref(first)].concat())
         {
             at.push(first.clone());
             rest = after;

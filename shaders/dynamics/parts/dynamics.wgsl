@@ -66,6 +66,10 @@ struct SimulationCounters {
     // Time of the first impact for which the path of a sphere has no room, as the bits of a float32 number. NEVER if
     // there is none.
     full: atomic<u32>,
+    // Longest durations of the next substep on account of spheres that rest, as the bits of float32 numbers: in any case,
+    // and if any sphere moves.
+    longest: atomic<u32>,
+    longest_moving: atomic<u32>,
 }
 
 // Total momentum that spheres have passed to a wall, with more digits than a float32: `high` is the rounded total, and
@@ -84,7 +88,8 @@ struct Body {
     velocity: vec3<f32>,
     inverse_mass: f32,
     residue: vec3<f32>,
-    unused: f32,
+    // Used only if spheres can rest: 1 if gravity does not act on the sphere at the start of the substep, and otherwise 0.
+    held: f32,
 }
 
 // The progress of a sphere in the substep. The kernel `find` writes only the fields `time`, `next` and
@@ -117,7 +122,7 @@ struct Track {
 }
 
 // A piece of a sphere's path, from one impact to the next. Gravity is left out, because it displaces all
-// spheres of finite mass by the same vector.
+// spheres of finite mass by the same vector. (A sphere that rests is an exception: see `rests.wgsl`.)
 struct PathPiece {
     // Position at the impact with which this piece of the path begins, relative to `Body.center`, the rounded centre
     // at the start of the substep. The first piece begins without an impact, at `Body.residue`.
@@ -127,7 +132,8 @@ struct PathPiece {
     // The impact with which this piece of a path begins. For an impact at a wall or a triangle, `link`
     // is the same code as in the field `next` of the struct `Track`. For an impact with another sphere,
     // `link` is c * MOST_IMPACTS + n. Here c is the index of the candidate pair, and n is the number of
-    // earlier impacts of the other sphere in this substep.
+    // earlier impacts of the other sphere in this substep. The bit HELD of `rests.wgsl` is added if gravity does not act
+    // on the sphere during this piece.
     link: u32,
 }
 

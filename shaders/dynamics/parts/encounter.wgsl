@@ -3,7 +3,8 @@
 #import dynamics::{Candidate, PathPiece}
 #import meeting::{Motion}
 #import paths::{place_at}
-#needs bodies, simulation_request
+#import rests::{HELD, RESTS, is_held}
+#needs simulation_request
 
 // Returns the unit vector in the direction of `v`, even if the square of its length underflows. Returns 0 if all
 // components are 0 or subnormal.
@@ -18,13 +19,13 @@ fn direction(v: vec3<f32>) -> vec3<f32> {
 // Returns the position, velocity and acceleration of sphere b relative to sphere a at the time `time`.
 // At this time, sphere a is on the piece `one` of its path, and sphere b on the piece `other` of its
 // own. Gravity accelerates both spheres alike, so the relative acceleration is 0, unless exactly one
-// sphere has infinite mass and does not fall.
+// sphere is held and does not fall.
 fn pair_motion(pair: Candidate, one: PathPiece, other: PathPiece, time: f32) -> Motion {
     var share = 0.0;
-    if bodies[pair.a].inverse_mass == 0.0 {
+    if is_held(pair.a, one) {
         share += 1.0;
     }
-    if bodies[pair.b].inverse_mass == 0.0 {
+    if is_held(pair.b, other) {
         share -= 1.0;
     }
     let acceleration = simulation_request.gravity * share;
@@ -36,7 +37,10 @@ fn pair_motion(pair: Candidate, one: PathPiece, other: PathPiece, time: f32) -> 
 // Returns the position, velocity and acceleration of a sphere relative to a wall at the time `time`. `place` is the
 // position of the sphere relative to the wall at the start of the substep.
 fn wall_motion(velocity: vec3<f32>, place: vec3<f32>, piece: PathPiece, time: f32) -> Motion {
-    let gravity = simulation_request.gravity;
+    var gravity = simulation_request.gravity;
+    if RESTS && (piece.link & HELD) != 0u {
+        gravity = vec3<f32>(0.0);
+    }
     let moved = place_at(piece, time) + gravity * (0.5 * time * time) - velocity * time;
     return Motion(place + moved, piece.velocity + gravity * time - velocity, gravity);
 }

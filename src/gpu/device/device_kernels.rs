@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::context::Context;
 use super::dispatch::Binder;
 use super::shader::kernels::{
-    Decide, Dynamics, Gather, Load, Neighbors, Periodic, Reduce, Stages, WallKernels,
+    Decide, Dynamics, Gather, Load, Neighbors, Periodic, Reduce, Rests, Stages, WallKernels,
 };
 use crate::Error;
 
@@ -27,6 +27,8 @@ pub(crate) struct DeviceKernels {
     walls: OnceLock<WallKernels>,
     /// Kernels of hard-sphere dynamics. Compiled when first needed.
     dynamics: OnceLock<Dynamics>,
+    /// Kernels of hard-sphere dynamics in which spheres can rest. Compiled when first needed.
+    rests: OnceLock<Rests>,
 }
 
 impl DeviceKernels {
@@ -43,6 +45,7 @@ impl DeviceKernels {
             neighbors: OnceLock::new(),
             walls: OnceLock::new(),
             dynamics: OnceLock::new(),
+            rests: OnceLock::new(),
             context,
         })
     }
@@ -78,6 +81,10 @@ impl DeviceKernels {
 
     pub(crate) fn dynamics(&self) -> Result<&Dynamics, Error> {
         self.compiled(&self.dynamics, Dynamics::new)
+    }
+
+    pub(crate) fn rests(&self) -> Result<&Rests, Error> {
+        self.compiled(&self.rests, Rests::new)
     }
 
     fn compiled<'a, K>(

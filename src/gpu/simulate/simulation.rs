@@ -22,8 +22,8 @@ use crate::gpu::device::allocator::{Allocator, ScanTable, filled};
 use crate::gpu::device::device_kernels::DeviceKernels;
 use crate::gpu::device::dispatch::{Dispatch, workgroups};
 use crate::gpu::device::named_buffers::NamedBuffers;
-use crate::gpu::device::shader::constants::{MOST_IMPACTS, MOST_LEFT, MOST_WALLS};
-use crate::gpu::device::shader::kernels::Compiled;
+use crate::gpu::device::shader::constants::{MOST_IMPACTS, MOST_LEFT, MOST_WALLS, SWEEPS};
+use crate::gpu::device::shader::kernels::{Compiled, Rests};
 use crate::gpu::device::shader::layout::{
     CaromCollision, CaromResults, DispatchArguments, GpuBody, GpuCandidate, GpuImpact, GpuMeshBox,
     GpuMeshTriangle, GpuPiece, GpuSimulation, GpuTrack, GpuWall, GpuWallLattice,
@@ -46,6 +46,10 @@ use crate::{Error, Impact, Mesh, Partner, SimulationOptions, Sphere};
 /// Number of rounds between two searches for further candidates. These searches are for spheres
 /// that have moved farther than their pads (assumed bounds on their displacements in a substep).
 const WIDENED: u32 = 4;
+
+/// Up to this number of spheres, one workgroup finds all impulses between spheres that rest. This takes less time than a
+/// dispatch for each sweep.
+const FEW: u32 = 4096;
 
 /// Byte offset of the source layout (strides and offsets of the application's buffers) in the uniform buffer.
 const SOURCE: u64 = UNIFORM_ALIGNMENT;
@@ -111,6 +115,8 @@ pub struct SimulationBuffers {
     impulses: wgpu::Buffer,
     impacts: wgpu::Buffer,
     rows: ScanTable,
+    /// Cleared before each substep, if spheres can rest.
+    changes: Option<wgpu::Buffer>,
     request: SimulationRequest,
     /// The dispatches of a substep before the search for candidate pairs, and after it.
     before: Vec<Dispatch>,
@@ -272,12 +278,20 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
     }
 }
 
+/// Returns whether spheres can rest.
+fn can_rest(options: &SimulationBufferOptions) -> bool {
+    let request = request(options);
+    let strength: f32 = request.gravity.iter().map(|g| g * g).sum();
+    strength > 0.0 && request.contact_time > 0.0
+}
+
 /// The buffers of a simulation that host code accesses.
 struct Storage {
     state: wgpu::Buffer,
     impulses: wgpu::Buffer,
     impacts: wgpu::Buffer,
     rows: ScanTable,
+    changes: Option<wgpu::Buffer>,
 }
 
 /// Makes the buffers of a simulation, except those for the searches for candidates.
@@ -321,6 +335,7 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
     let (name, what) = ("left_spheres", "spheres that have left their pads");
     made.array::<u32>(name, what, 2 + u64::from(MOST_LEFT), none)?;
     walls(made, options)?;
+    let changes = rests(made, options, entries)?;
     let with_meshes = if near > 0 { spheres } else { 0 };
     let what = "indices of the spheres near meshes";
     made.array::<u32>("near_numbers", what, with_meshes, none)?;
@@ -329,7 +344,39 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
         impulses,
         impacts,
         rows,
+        changes,
     })
+}
+
+/// Makes the buffers for what touches spheres that rest. Returns the one that is cleared before each substep, or `None` if
+/// no sphere can rest.
+fn rests(
+    made: &mut Allocator<'_>,
+    options: &SimulationBufferOptions,
+    entries: u64,
+) -> Result<Option<wgpu::Buffer>, Error> {
+    let none = BufferUsages::empty();
+    let can_rest = can_rest(options);
+    let spheres = if can_rest {
+        u64::from(options.spheres)
+    } else {
+        0
+    };
+    let contacts = if can_rest { entries } else { 0 };
+    let walls = options.simulation.walls.simple().len() as u64;
+    // See `endings.wgsl`.
+    let count = 8 * spheres + 2 * (contacts + spheres * walls);
+    let what = "contacts of spheres that rest";
+    made.array::<[u32; 4]>("touches", what, count, none)?;
+    if !can_rest {
+        return Ok(None);
+    }
+    let what = "velocities of spheres that rest";
+    made.array::<[f32; 4]>("swept", what, 3 * spheres, none)?;
+    let what = "changes by sweeps";
+    let count = u64::from(SWEEPS) + 1;
+    let changes = made.array::<u32>("sweep_changes", what, count, BufferUsages::COPY_DST)?;
+    Ok(Some(changes))
 }
 
 /// Makes the buffer with the index of the first sphere of each sphere's compound body. A sphere that belongs to none
@@ -422,6 +469,7 @@ struct SimulationMaker<'a> {
     spheres: u64,
     rounds: u32,
     has_list: bool,
+    can_rest: bool,
 }
 
 impl SimulationMaker<'_> {
@@ -485,9 +533,23 @@ impl SimulationMaker<'_> {
         if let Some(mesh) = mesh {
             all.push(over_pairs(&mesh.collisions, &own.simulation_near_fill)?);
         }
+        let rests = match self.can_rest {
+            true => Some(self.kernels.rests()?),
+            false => None,
+        };
+        let choose = |usual, resting: fn(&Rests) -> &Compiled| rests.map_or(usual, resting);
+        let find = match mesh {
+            Some(_) => &own.simulation_find_meshes,
+            None => &own.simulation_find,
+        };
+        let find = choose(find, |rests| &rests.resting_find);
+        let strike = choose(&own.simulation_strike, |rests| &rests.resting_strike);
+        let settle = choose(&own.simulation_settle, |rests| &rests.resting_settle);
+        let list = choose(&own.simulation_list, |rests| &rests.resting_list);
+        let commit = choose(&own.simulation_commit, |rests| &rests.resting_commit);
         let round = [
-            self.sized(&own.simulation_find, "round_dispatch")?,
-            self.sized(&own.simulation_strike, "round_dispatch")?,
+            self.sized(find, "round_dispatch")?,
+            self.sized(strike, "round_dispatch")?,
             self.dispatch(&own.simulation_continue, 1)?,
         ];
         let mut widening = vec![
@@ -506,12 +568,45 @@ impl SimulationMaker<'_> {
                 all.extend_from_slice(&widening);
             }
         }
-        all.push(self.over_spheres(&own.simulation_settle)?);
+        if let Some(rests) = rests {
+            all.extend(self.sweeps(rests)?);
+        }
+        all.push(self.over_spheres(settle)?);
         all.push(self.dispatch(&own.simulation_judge, 1)?);
         if self.has_list {
-            all.push(self.over_spheres(&own.simulation_list)?);
+            all.push(self.over_spheres(list)?);
         }
-        all.push(self.over_spheres(&own.simulation_commit)?);
+        all.push(self.over_spheres(commit)?);
+        Ok(all)
+    }
+
+    /// Returns the dispatches that find the impulses between spheres that rest.
+    fn sweeps(&self, rests: &Rests) -> Result<Vec<Dispatch>, Error> {
+        let mut numbers = vec![0; (SWEEPS * UNIFORM_ALIGNMENT as u32 / 4) as usize];
+        for (own, number) in (numbers.chunks_mut(UNIFORM_ALIGNMENT as usize / 4)).zip(0..) {
+            own[0] = number;
+        }
+        let device = &self.kernels.context.device;
+        let bytes: &[u8] = bytemuck::cast_slice::<u32, u8>(&numbers);
+        let numbers = filled(device, "numbers of sweeps", bytes, BufferUsages::UNIFORM)?;
+        let dispatch = |kernel, number: u32, count| {
+            let mut named = NamedBuffers::default();
+            let offset = u64::from(number) * UNIFORM_ALIGNMENT;
+            named.one_at::<[u32; 4]>("sweep_number", &numbers, offset);
+            (self.kernels.binder()).dispatch(kernel, &[self.sources[1], &named], count)
+        };
+        let over = workgroups(self.spheres);
+        let mut all = vec![
+            self.over_spheres(&rests.resting_touch)?,
+            dispatch(&rests.resting_begin, 0, over)?,
+        ];
+        if self.spheres <= FEW.into() {
+            all.push(dispatch(&rests.resting_sweeps, 0, 1)?);
+            return Ok(all);
+        }
+        for number in 0..SWEEPS {
+            all.push(dispatch(&rests.resting_sweep, number, over)?);
+        }
         Ok(all)
     }
 }
@@ -560,6 +655,7 @@ impl SimulationBuffers {
             impulses,
             impacts,
             rows,
+            changes,
         } = storage(&mut made, &options)?;
         let uniform = context.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("carom simulation"),
@@ -601,6 +697,7 @@ impl SimulationBuffers {
             spheres: options.spheres.into(),
             rounds: options.rounds,
             has_list: options.most_impacts() > 0,
+            can_rest: can_rest(&options),
         };
         let before = maker.before(mesh.as_ref(), &rows)?;
         let after = maker.after(&collisions, mesh.as_ref(), &rows)?;
@@ -619,6 +716,7 @@ impl SimulationBuffers {
             impulses,
             impacts,
             rows,
+            changes,
             before,
             after,
             begin,
@@ -852,6 +950,9 @@ impl SimulationBuffers {
         }
         if let Some(rows) = rows {
             encoder.clear_buffer(rows, 0, None);
+        }
+        if let Some(changes) = &self.changes {
+            encoder.clear_buffer(changes, 0, None);
         }
         pass(encoder, "carom simulation", &self.after);
     }

@@ -7,8 +7,8 @@ use crate::{Error, SimulationOptions};
 /// Largest target for the mean number of impacts of each sphere in a substep, and the default.
 const MOST_IMPACTS_PER_SUBSTEP: f64 = 0.2;
 
-/// Largest capacity for candidates. The shaders store the number of a candidate pair in 28 bits.
-const MOST_CANDIDATES: u32 = (1 << 28) - 1;
+/// Largest capacity for candidates. The shaders store the number of a candidate pair in 27 bits.
+const MOST_CANDIDATES: u32 = (1 << 27) - 1;
 
 /// Options of a [`SimulationBuffers`](crate::gpu::SimulationBuffers): its capacities, and the rules of the
 /// impacts.
@@ -46,7 +46,7 @@ impl SimulationBufferOptions {
         }
     }
 
-    /// Sets the capacity for candidates (pairs of spheres that may meet in a substep), from 1 to 2²⁸ − 1, at some 60
+    /// Sets the capacity for candidates (pairs of spheres that may meet in a substep), from 1 to 2²⁷ − 1, at some 60
     /// bytes each. The default is eight times the number of spheres plus 1024. A substep with more candidates is
     /// rolled back, and the next one is shorter.
     ///

@@ -32,6 +32,11 @@ bitflags::bitflags! {
         /// not advance, more impacts happen at the same time than
         /// [`SimulationBufferOptions::impacts`](crate::gpu::SimulationBufferOptions::with_impacts) allows.
         const IMPACTS_FULL = 16;
+        /// A sphere had more impacts at one time than its path has room for, so a substep took no time, or hardly any. If
+        /// this happens in every recording and the time does not advance, the impacts never end: inelastic spheres
+        /// collapse, or an elastic sphere lies on a floor. Set a
+        /// [contact time](crate::SimulationOptions::with_contact_time) then, and gravity if spheres are to rest.
+        const COLLAPSE = 32;
     }
 }
 
@@ -41,8 +46,7 @@ bitflags::bitflags! {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct SimulationState {
-    /// Simulated time so far. If it does not advance, spheres may be in inelastic collapse (ever more impacts in ever
-    /// shorter times), even if no flag of `status` is set. Set a contact time then.
+    /// Simulated time so far. If it does not advance, `status` says why.
     pub time: f64,
     /// Time that recordings have requested and that has not been simulated yet. It is 0 if less than a rounding error
     /// remains.

@@ -91,6 +91,9 @@ macro_rules! constants {
 /// Largest number of impacts of a sphere in a substep of hard-sphere dynamics.
 pub(crate) const MOST_IMPACTS: u32 = 8;
 
+/// Number of sweeps over the contacts of spheres that rest, at most.
+pub(crate) const SWEEPS: u32 = 64;
+
 /// Largest number of spheres that get wider pads at once in hard-sphere dynamics, because they have moved farther than
 /// their pads.
 pub(crate) const MOST_LEFT: u32 = 4096;
@@ -109,6 +112,7 @@ constants! {
     MOST_IMPACTS: u32 = MOST_IMPACTS;
     MOST_LEFT: u32 = MOST_LEFT;
     MOST_WALLS: u32 = MOST_WALLS;
+    SWEEPS: u32 = SWEEPS;
 
     FLAG_TWO_SETS: u32 = FLAG_TWO_SETS;
     FLAG_WATCH: u32 = FLAG_WATCH;

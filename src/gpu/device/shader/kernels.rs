@@ -179,6 +179,7 @@ kernels! {
     simulation_fill: "dynamics/simulation_fill", "spheres", [];
     simulation_near_fill: "dynamics/simulation_fill", "triangles", [];
     simulation_find: "dynamics/simulation_find", "main", [];
+    simulation_find_meshes: "dynamics/simulation_find", "main", [("MESHES", 1.0)];
     simulation_strike: "dynamics/simulation_strike", "main", [];
     simulation_continue: "dynamics/simulation_continue", "main", [];
     simulation_left: "dynamics/simulation_left", "main", [];
@@ -193,10 +194,25 @@ kernels! {
     simulation_velocities: "dynamics/simulation_store", "velocities", [];
 }
 
+kernels! {
+    /// The compute shaders of hard-sphere dynamics in which spheres can rest: some in place of those of [`Dynamics`], and
+    /// those that find the impulses between bodies that touch.
+    Rests, RESTS:
+    resting_find: "dynamics/simulation_find", "main", [("RESTS", 1.0), ("MESHES", 1.0)];
+    resting_strike: "dynamics/simulation_strike", "main", [("RESTS", 1.0)];
+    resting_touch: "dynamics/simulation_touch", "main", [("RESTS", 1.0)];
+    resting_begin: "dynamics/simulation_sweep", "begin", [("RESTS", 1.0)];
+    resting_sweep: "dynamics/simulation_sweep", "main", [("RESTS", 1.0)];
+    resting_sweeps: "dynamics/simulation_sweep", "all_sweeps", [("RESTS", 1.0)];
+    resting_settle: "dynamics/simulation_settle", "main", [("RESTS", 1.0)];
+    resting_list: "dynamics/simulation_list", "main", [("RESTS", 1.0)];
+    resting_commit: "dynamics/simulation_commit", "main", [("RESTS", 1.0)];
+}
+
 /// Returns all kernels.
 pub fn all() -> impl Iterator<Item = &'static Kernel> {
     [
-        STAGES, PERIODIC, DECIDE, LOAD, GATHER, REDUCE, NEIGHBORS, WALLS, DYNAMICS,
+        STAGES, PERIODIC, DECIDE, LOAD, GATHER, REDUCE, NEIGHBORS, WALLS, DYNAMICS, RESTS,
     ]
     .into_iter()
     .flatten()

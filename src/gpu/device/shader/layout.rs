@@ -463,6 +463,8 @@ layouts! {
         together: u32,
         listed: u32,
         full: u32,
+        longest: u32,
+        longest_moving: u32,
     }
 
     struct WallImpulse = "WallImpulse" {
@@ -476,7 +478,7 @@ layouts! {
         velocity: [f32; 3],
         inverse_mass: f32,
         residue: [f32; 3],
-        unused: f32,
+        held: f32,
     }
 
     struct GpuTrack = "Track" {

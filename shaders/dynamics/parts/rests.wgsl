@@ -1,0 +1,55 @@
+// Rest of spheres in hard-sphere dynamics: see "Rest" in `docs/design.md`.
+
+#import dynamics::{NEXT_WALL, PathPiece}
+#needs bodies, simulation_request
+
+// Whether spheres can rest, which needs gravity and a contact time.
+override RESTS: bool = false;
+
+// This bit of `PathPiece.link` is set if the sphere is *held* during this piece of its path: gravity does not act on
+// it, because it rests or has infinite mass. The place and the velocity of such a piece do not leave out gravity.
+const HELD = 0x40000000u;
+
+// Elastic bodies rest only if they approach at less than this fraction of the slow speed.
+const ELASTIC = 1e-6;
+// A sphere that slides along a hollow wall can rest on it if the acceleration towards the centre of its path is at
+// most this fraction of gravity.
+const CURVED = 0.01;
+
+fn is_held(sphere: u32, piece: PathPiece) -> bool {
+    if RESTS {
+        return (piece.link & HELD) != 0u;
+    }
+    return bodies[sphere].inverse_mass == 0.0;
+}
+
+// Returns the field `link` of a piece without the bit HELD.
+fn link_of(piece: PathPiece) -> u32 {
+    if RESTS {
+        return piece.link & ~HELD;
+    }
+    return piece.link;
+}
+
+// Returns the change of a sphere's velocity in the impact between two pieces of its path.
+fn change_between(sphere: u32, before: PathPiece, after: PathPiece) -> vec3<f32> {
+    let change = after.velocity - before.velocity;
+    if !RESTS {
+        return change;
+    }
+    let held = f32(is_held(sphere, before)) - f32(is_held(sphere, after));
+    return change + simulation_request.gravity * (after.start * held);
+}
+
+// Returns the approach speed below which an impact is slow, for bodies of the given restitution.
+fn slow_speed(restitution: f32) -> f32 {
+    let slow = length(simulation_request.gravity) * simulation_request.contact_time;
+    return select(slow, slow * ELASTIC, restitution == 1.0);
+}
+
+// Returns the approach speed below which an impact with a partner is slow. `partner` is the index of a sphere, or the
+// code of a wall or a triangle.
+fn slow_at(partner: u32) -> f32 {
+    let at_wall = partner >= NEXT_WALL;
+    return slow_speed(select(simulation_request.restitution, simulation_request.wall_restitution, at_wall));
+}
