@@ -277,3 +277,13 @@ impl<'a, T: AnyBitPattern + NoUninit, const N: usize> From<&'a [T; N]>
         Self::PerSphere(values.into())
     }
 }
+
+/// The attributes of a set of spheres.
+#[derive(Clone, Copy)]
+pub struct Arrays<'a, T> {
+    pub(crate) center: Column<'a, [T; 3]>,
+    pub(crate) radius: Values<T, Column<'a, T>>,
+    /// `None` for spheres at rest.
+    pub(crate) velocity: Option<Column<'a, [T; 3]>>,
+    pub(crate) groups: Values<u32, Column<'a, u32>>,
+}

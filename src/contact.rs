@@ -2,8 +2,9 @@
 
 use glam::{DVec3, Vec3};
 
+use crate::domain::Products;
 use crate::exact::integers::PairIntegers;
-use crate::exact::{Products, Shift, Touch, Translation, first_touch};
+use crate::exact::{Shift, Touch, Translation, first_touch};
 use crate::{Collision, Collision64, Domain, HardSphere, Sphere};
 
 impl Collision {

@@ -1,16 +1,18 @@
 //! The detector takes a time step of moving spheres and returns the sorted list of collisions.
 
+use std::marker::PhantomData;
 use std::time::Instant;
 
 use crate::blocking::{Wait, block_on};
-use crate::cpu::{BoundedWalls, Cpu, WallHits, WallSearch};
+use crate::cpu::{BoundedWalls, Cpu, WallHits, find_at_walls};
 #[cfg(feature = "gpu")]
 use crate::gpu::Gpu;
 use crate::limits::Limits;
 #[cfg(not(feature = "gpu"))]
 use crate::no_gpu::NoGpu as Gpu;
-use crate::outcome::StepOutcome;
+use crate::number::sealed::{Family, Split};
 use crate::reuse::ReusedVec;
+use crate::statistics::StepOutcome;
 use crate::step::UncheckedStep;
 use crate::threads;
 use crate::wide::{Enclosed, EnclosedMemory, decide, decide_at_walls};
@@ -41,6 +43,23 @@ pub struct Detector {
     bounded_walls: BoundedWalls,
     touching: Collisions,
     enclosed: EnclosedMemory,
+}
+
+/// A step, and where its collisions go.
+struct Detection<'a, 'b>(PhantomData<&'b &'a ()>);
+
+impl<'a: 'b, 'b> Family for Detection<'a, 'b> {
+    type Of<T: Number> = (&'b Step<'a, Spheres<'a, T>>, &'b mut Collisions<T>);
+}
+
+/// A search for neighbours, and where its list goes.
+struct Search<'a, 'b>(PhantomData<&'b &'a ()>);
+
+impl<'a: 'b, 'b> Family for Search<'a, 'b> {
+    type Of<T: Number> = (
+        &'b NeighborSearch<'a, Spheres<'a, T>>,
+        &'b mut NeighborList<T>,
+    );
 }
 
 impl std::fmt::Debug for Detector {
@@ -188,7 +207,7 @@ impl Detector {
         step: &Step<'_, Spheres<'_, T>>,
         collisions: &mut Collisions<T>,
     ) -> Result<(), Error> {
-        block_on(T::detect(self, step, collisions, Wait::Block))
+        block_on(self.detect_either(step, collisions, Wait::Block))
     }
 
     /// Finds collisions like [`detect`](Self::detect), without blocking the thread while a GPU works.
@@ -231,7 +250,7 @@ impl Detector {
         step: &Step<'_, Spheres<'_, T>>,
         collisions: &mut Collisions<T>,
     ) -> Result<(), Error> {
-        T::detect(self, step, collisions, Wait::Await).await
+        self.detect_either(step, collisions, Wait::Await).await
     }
 
     /// Finds the neighbours of each particle: all pairs of particles within a cutoff
@@ -259,7 +278,7 @@ impl Detector {
         search: &NeighborSearch<'_, Spheres<'_, T>>,
         list: &mut NeighborList<T>,
     ) -> Result<(), Error> {
-        block_on(T::find_neighbors(self, search, list, Wait::Block))
+        block_on(self.search_either(search, list, Wait::Block))
     }
 
     /// Finds neighbours like [`find_neighbors`](Self::find_neighbors), without blocking the thread while a GPU
@@ -287,10 +306,34 @@ impl Detector {
         search: &NeighborSearch<'_, Spheres<'_, T>>,
         list: &mut NeighborList<T>,
     ) -> Result<(), Error> {
-        T::find_neighbors(self, search, list, Wait::Await).await
+        self.search_either(search, list, Wait::Await).await
     }
 
-    pub(crate) async fn search_waiting(
+    async fn detect_either<T: Number>(
+        &mut self,
+        step: &Step<'_, Spheres<'_, T>>,
+        to: &mut Collisions<T>,
+        wait: Wait,
+    ) -> Result<(), Error> {
+        match T::split::<Detection<'_, '_>>((step, to)) {
+            Split::Float32((step, to)) => self.detect_waiting(step, to, wait).await,
+            Split::Float64((step, to)) => self.detect_wide(step, to, wait).await,
+        }
+    }
+
+    async fn search_either<T: Number>(
+        &mut self,
+        search: &NeighborSearch<'_, Spheres<'_, T>>,
+        to: &mut NeighborList<T>,
+        wait: Wait,
+    ) -> Result<(), Error> {
+        match T::split::<Search<'_, '_>>((search, to)) {
+            Split::Float32((search, to)) => self.search_waiting(search, to, wait).await,
+            Split::Float64((search, to)) => self.search_wide(search, to, wait).await,
+        }
+    }
+
+    async fn search_waiting(
         &mut self,
         search: &NeighborSearch<'_>,
         list: &mut NeighborList,
@@ -307,7 +350,7 @@ impl Detector {
         Ok(())
     }
 
-    pub(crate) async fn detect_waiting(
+    async fn detect_waiting(
         &mut self,
         step: &Step<'_>,
         collisions: &mut Collisions,
@@ -319,26 +362,9 @@ impl Detector {
             images: std::mem::take(&mut used.walls.images),
         };
         let mut packed = std::mem::take(&mut self.packed);
-        let found = match (step.in_one_slice(&mut packed), step.walls()) {
-            (Ok(step), None) => {
-                hits.hits.clear();
-                hits.images.clear();
-                self.run(step, None, used, self.limits(), wait).await
-            }
-            (Ok(step), Some(walls)) => {
-                let checked = walls.check(step.dt, &step.domain);
-                match checked {
-                    Ok(()) => {
-                        let limits = self.limits();
-                        let mut search = WallSearch::new(walls, &step, limits);
-                        let found = self.run(step, Some(&mut search), used, limits, wait).await;
-                        found
-                            .and_then(|found| self.at_walls(&step, walls, search, &mut hits, found))
-                    }
-                    Err(error) => Err(error),
-                }
-            }
-            (Err(error), _) => Err(error),
+        let found = match step.in_one_slice(&mut packed) {
+            Ok(own) => self.find(own, step.walls(), used, &mut hits, wait).await,
+            Err(error) => Err(error),
         };
         self.packed = packed;
         *collisions = found?;
@@ -349,8 +375,36 @@ impl Detector {
         Ok(())
     }
 
+    /// Finds the pairs of a step, and then the spheres that touch walls.
+    async fn find(
+        &mut self,
+        step: UncheckedStep<'_>,
+        walls: Option<&Walls>,
+        used: Collisions,
+        hits: &mut WallHits,
+        wait: Wait,
+    ) -> Result<Collisions, Error> {
+        let limits = self.limits();
+        if let Some(walls) = walls {
+            walls.check(step.dt, &step.domain)?;
+        }
+        let mut found = self.run(step, used, limits, wait).await?;
+        match walls {
+            None => {
+                hits.hits.clear();
+                hits.images.clear();
+            }
+            Some(walls) => {
+                let clock = Instant::now();
+                self.at_walls(&step, walls, limits, hits)?;
+                found.statistics.stages.push(("walls", clock.elapsed()));
+            }
+        }
+        Ok(found)
+    }
+
     /// Finds neighbours in float64: the pairs of the enclosing spheres that are neighbours.
-    pub(crate) async fn search_wide(
+    async fn search_wide(
         &mut self,
         search: &NeighborSearch<'_, Spheres<'_, f64>>,
         list: &mut NeighborList<f64>,
@@ -378,7 +432,7 @@ impl Detector {
         let enclosed = Enclosed::at_rest(&searched, search.domain(), memory)?;
         let limits = self.limits();
         let found = self
-            .run(enclosed.step, None, used, limits.for_enclosing(), wait)
+            .run(enclosed.step, used, limits.for_enclosing(), wait)
             .await;
         let mut found = found.map_err(|error| explain(error, limits, &enclosed.domain))?;
         threads::run(found.pairs.len(), || list.fill_wide(&mut found, &enclosed))?;
@@ -390,7 +444,7 @@ impl Detector {
     }
 
     /// Finds the collisions of a step in float64: the pairs of the enclosing spheres that touch.
-    pub(crate) async fn detect_wide(
+    async fn detect_wide(
         &mut self,
         step: &Step<'_, Spheres<'_, f64>>,
         collisions: &mut Collisions<f64>,
@@ -425,7 +479,7 @@ impl Detector {
         }
         let limits = self.limits();
         let found = self
-            .run(enclosed.step, None, used, limits.for_enclosing(), wait)
+            .run(enclosed.step, used, limits.for_enclosing(), wait)
             .await;
         let mut found = found.map_err(|error| explain(error, limits, &enclosed.domain))?;
         let clock = Instant::now();
@@ -472,40 +526,24 @@ impl Detector {
         let enclosing = enclosed.at_walls(walls, memory)?;
         let (step, limits) = (enclosing.step, self.limits());
         let more = limits.for_enclosing();
-        let mut search = WallSearch::new(&enclosing.walls, &step, more);
-        let spheres = threads::run(step.spheres.len(), || search.check(step).map(drop));
-        spheres?;
+        threads::run(step.spheres.len(), || step.check().map(drop))?;
         let mut found = WallHits::default();
-        self.finish_at_walls(&step, &enclosing.walls, search, more, &mut found)?;
+        self.at_walls(&step, &enclosing.walls, more, &mut found)?;
         decide_at_walls(enclosed, walls, &enclosing, &found, hits)?;
         limits.allow_pairs(hits.len() as u64)
     }
 
-    /// Finishes the search for spheres that touch walls. The search began while the spheres of the step were
-    /// checked for invalid values. It runs on the CPU with both backends.
+    /// Finds the spheres of a checked step that touch walls, on the CPU with both backends.
     fn at_walls(
         &mut self,
         step: &UncheckedStep<'_>,
         walls: &Walls,
-        search: WallSearch<'_>,
-        hits: &mut WallHits,
-        mut found: Collisions,
-    ) -> Result<Collisions, Error> {
-        let clock = Instant::now();
-        self.finish_at_walls(step, walls, search, self.limits(), hits)?;
-        found.statistics.stages.push(("walls", clock.elapsed()));
-        Ok(found)
-    }
-
-    fn finish_at_walls(
-        &mut self,
-        step: &UncheckedStep<'_>,
-        walls: &Walls,
-        search: WallSearch<'_>,
         limits: Limits,
         hits: &mut WallHits,
     ) -> Result<(), Error> {
-        threads::run(step.spheres.len(), || search.finish(step.spheres, hits))?;
+        threads::run(step.spheres.len(), || {
+            find_at_walls(walls, step, limits, hits)
+        })?;
         let (bounded, cpu) = (&mut self.bounded_walls, &mut self.cpu);
         if !step.domain.is_open() {
             bounded.find(cpu, step, walls, limits, hits)?;
@@ -520,13 +558,10 @@ impl Detector {
         }
     }
 
-    /// Returns the collisions of a time step in a list that reuses the memory of `used`. If the
-    /// search `walls` is given, it finds the spheres that touch walls, in the same pass in which it
-    /// checks the spheres for invalid values.
+    /// Returns the pairs of a time step in a list that reuses the memory of `used`.
     async fn run(
         &mut self,
         step: UncheckedStep<'_>,
-        mut walls: Option<&mut WallSearch<'_>>,
         used: Collisions,
         limits: Limits,
         wait: Wait,
@@ -549,12 +584,8 @@ impl Detector {
             reason,
             ..Statistics::default()
         };
-        let mut check = || match &mut walls {
-            Some(walls) => walls.check(step),
-            None => step.check(),
-        };
         if let Some(gpu) = self.gpu.as_mut() {
-            let step = threads::run(spheres.len(), &mut check)?;
+            let step = threads::run(spheres.len(), || step.check())?;
             let found = gpu.run(step, limits, wait, &mut pairs, &mut images);
             match found.await {
                 Ok(outcome) => {
@@ -582,7 +613,7 @@ impl Detector {
             }
         }
         let cpu = &mut self.cpu;
-        let work = || cpu.run(check()?, limits, &mut pairs, &mut images, stages);
+        let work = || cpu.run(step.check()?, limits, &mut pairs, &mut images, stages);
         let outcome = threads::run(spheres.len(), work)?;
         statistics.backend = Backend::Cpu;
         let statistics = completed(statistics, outcome, &pairs);

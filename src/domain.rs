@@ -1,13 +1,10 @@
 //! The domain of a step: open space, or a cell that repeats along some or all of its edges.
 
-use std::fmt::LowerExp;
-
 use glam::DVec3;
 
 use crate::error::{Error, Shortest};
-use crate::exact::Products;
+use crate::number::Number;
 use crate::number::sealed::Numbers;
-use crate::sphere::{MAX_MAGNITUDE, MAX_MAGNITUDE_F64};
 
 /// The domain in which the spheres of a step move: open space, or a periodic cell.
 ///
@@ -38,6 +35,9 @@ pub struct Domain {
     edges: [[f64; 3]; 3],
     periodic: [bool; 3],
 }
+
+/// For each axis, the component of each periodic edge, and how many times it displaces an image.
+pub(crate) type Products = [[(f64, i32); 3]; 3];
 
 impl Domain {
     /// Returns open space, the default: no sphere has images.
@@ -153,27 +153,16 @@ impl Domain {
         }
     }
 
-    /// Checks that the numbers of a periodic domain are float32 in range. Nothing uses the numbers of an open domain.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        self.check_numbers(MAX_MAGNITUDE, |x| f64::from(f32::nearest(x)) == x)
-    }
-
-    /// Checks that the numbers of a periodic domain are float64 in range.
-    pub(crate) fn check_f64(&self) -> Result<(), Error> {
-        self.check_numbers(MAX_MAGNITUDE_F64, |_| true)
-    }
-
-    fn check_numbers(
-        &self,
-        limit: impl Into<f64> + LowerExp + Copy,
-        fits: impl Fn(f64) -> bool,
-    ) -> Result<(), Error> {
+    /// Checks that the numbers of a periodic domain are of type `T` and in range. Nothing uses the numbers of an open
+    /// domain.
+    pub(crate) fn check<T: Number>(&self) -> Result<(), Error> {
         if self.is_open() {
             return Ok(());
         }
+        let limit = T::MAX;
         let check = |what: &dyn Fn() -> String, x: f64| {
             let in_range = x.abs() <= limit.into();
-            let problem = match (in_range, fits(x)) {
+            let problem = match (in_range, T::nearest(x).into() == x) {
                 (true, true) => return Ok(()),
                 (true, false) => {
                     "which is no float32; round it, or use spheres in float64".to_owned()

@@ -27,8 +27,9 @@
 //! infinity or a NaN leads to an [`Error`] that names it.
 //!
 //! The list is exact: it has the same pairs as exact arithmetic on the inputs, with the nearest times and depths. The
-//! inputs are float32 ([`Sphere`]) or float64 ([`HardSphere`], [`Spheres`] with columns of `f64`): see [`Number`]. [`verify()`] checks a list of collisions, from carom or from another program,
-//! against exact arithmetic on every pair, and [`verify_walls`] a list of spheres that touch walls.
+//! inputs are float32 ([`Sphere`]) or float64 ([`HardSphere`], [`Spheres`] with columns of `f64`): see [`Number`].
+//! [`verify()`] checks a list of collisions, from carom or from another program, against exact arithmetic on every pair, and
+//! [`verify_walls`] a list of spheres that touch walls.
 //!
 //! [`Detector::find_neighbors`] makes neighbour lists: all pairs of particles within a cutoff.
 //!
@@ -36,6 +37,18 @@
 //!
 //! [`Options`] chooses the backend. The default is a hardware GPU if there is one, otherwise the CPU; both
 //! give the same list. [`Statistics::backend`] tells which backend did a step.
+//!
+//! # Limits
+//!
+//! - A step has at most 2³⁰ spheres, 2³⁴ pairs to test and 2²⁸ pairs that touch; [`Options`] changes both limits of pairs.
+//! - In a periodic domain, half-spaces and cylinders must repeat with the domain, and no sphere may be hollow. Spheres may
+//!   lie outside the cell: on a GPU by at most 255 times its size, or less if it is strongly skewed, and on the CPU by 2²⁰
+//!   times.
+//! - In dynamics, points (spheres of radius 0) pass through triangles.
+//! - Very fast spheres need many tests. With 10 000 spheres, 460 pairs are tested for each sphere if moving points cross a
+//!   cloud of spheres at rest, 1300 if two swarms of bullets fly through one another, and still faster swarms need a test
+//!   of every pair.
+//! - Some software GPU drivers end long shader loops early. carom then returns an error. Use the CPU backend there.
 //!
 //! # Features
 //!
@@ -100,7 +113,6 @@ struct Readme;
 #[cfg(test)]
 extern crate self as carom;
 
-mod blocking;
 mod cause;
 mod collision;
 mod collisions;
@@ -115,32 +127,25 @@ mod exact;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod hits;
-mod lanes;
 mod lattice;
-mod limits;
-mod memory;
 mod neighbors;
 #[cfg(not(feature = "gpu"))]
 mod no_gpu;
 mod number;
 mod options;
-mod outcome;
 mod reduce;
-mod reuse;
 mod shared;
-mod skin;
 mod sphere;
 mod spheres;
 mod statistics;
 mod step;
-mod threads;
-mod validate;
+mod support;
 mod verify;
 mod walls;
 mod wide;
 
 pub use cause::Cause;
-pub use collision::{Collision, Collision64};
+pub use collision::{Collision, Collision64, Touching, WallCollision, WallCollision64};
 pub use collisions::Collisions;
 pub use column::{Column, Values};
 pub use contact::{Contact, Feature};
@@ -154,7 +159,7 @@ pub use error::{Error, ErrorKind, Field};
 pub use exact::toi;
 pub use hits::Hits;
 pub use neighbors::{NeighborList, NeighborSearch};
-pub use number::{Number, Touching};
+pub use number::Number;
 pub use options::{Backend, Options};
 pub use reduce::changes::Changes;
 pub use reduce::contacts::Contacts;
@@ -164,4 +169,6 @@ pub use spheres::Spheres;
 pub use statistics::Statistics;
 pub use step::{SphereSet, Step};
 pub use verify::{Verification, verify, verify_walls};
-pub use walls::{Mesh, Wall, WallCollision, WallCollision64, WallShape, Walls};
+pub use walls::{Mesh, Wall, WallShape, Walls};
+
+use support::{blocking, lanes, limits, memory, reuse, threads, validate};

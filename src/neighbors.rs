@@ -6,6 +6,8 @@
     reason = "there are at most 2³⁰ particles and 2³¹ pairs, and vectors are rounded to float32"
 )]
 
+mod skin;
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -14,12 +16,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use glam::DVec3;
 use rayon::prelude::*;
 
+use self::skin::Deformation;
 use crate::limits::CHUNK;
 use crate::memory::resized;
-use crate::number::sealed::{Numbers, PackedSphere};
-use crate::skin::Deformation;
+use crate::number::sealed::{Numbers, PackedSphere, Split};
 use crate::step::SphereSet;
-use crate::wide::Enclosed;
+use crate::wide::{self, Enclosed};
 use crate::{Collision, Collisions, Domain, Error, Hits, Number, Spheres, Statistics};
 
 /// Pairs are processed in batches of this size. Reading the positions of a batch together hides the latency of
@@ -351,7 +353,7 @@ impl<T: Number> NeighborList<T> {
             return None;
         }
         search.spheres.check(None).ok()?;
-        T::check_domain(&search.domain).ok()?;
+        search.domain.check::<T>().ok()?;
         let cell = Deformation::between(&self.domain, &search.domain, self.skin)?;
         Some(move |old: &T::Packed, new: &T::Packed| {
             let places = [old, new].map(|sphere| DVec3::from(sphere.place().map(Into::into)));
@@ -687,7 +689,11 @@ impl<T: Number> Entries<'_, T> {
             let images = images.next().unwrap_or_default();
             for ((away, image), &[i, j]) in away.iter_mut().zip(images).zip(pairs) {
                 if *image != [0; 3] {
-                    *away = T::displaced(self.domain, place(i), place(j), *image);
+                    let displaced = match T::split::<()>(()) {
+                        Split::Float32(()) => displaced,
+                        Split::Float64(()) => wide::displaced,
+                    };
+                    *away = displaced(self.domain, place(i), place(j), *image);
                 }
             }
             for (away, (own, distance)) in away.iter().zip(vectors.iter_mut().zip(distances)) {
@@ -702,7 +708,7 @@ impl<T: Number> Entries<'_, T> {
 /// vector is a sum of positions and edges of the periodic cell. These nearly cancel if the two
 /// particles are neighbours across a face of the cell. So the function also adds up the rounding
 /// errors of its additions, and corrects the sum by them.
-pub(crate) fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 {
+fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 {
     let [x, y, z] = [0, 1, 2].map(|k| domain.periodic_edge(k) * f64::from(image[k]));
     let (mut sum, mut errors) = (to, DVec3::ZERO);
     for term in [-from, x, y, z] {

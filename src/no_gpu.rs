@@ -2,7 +2,7 @@
 
 use crate::blocking::Wait;
 use crate::limits::Limits;
-use crate::outcome::StepOutcome;
+use crate::statistics::StepOutcome;
 use crate::step::CheckedStep;
 use crate::{Collision, Error};
 

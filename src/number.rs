@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::{Collision, Collision64, WallCollision, WallCollision64};
+use crate::{Collision, Collision64, Touching, WallCollision, WallCollision64};
 
 /// The numbers of a step and of its results: `f32` or `f64`.
 ///
@@ -25,19 +25,6 @@ pub trait Number: sealed::Numbers {
     type WallCollision: Touching<Self> + Clone + Copy + Debug + PartialEq + Send + Sync;
 }
 
-/// Two spheres, or a sphere and a wall, that touch at some time, in numbers of type `T`: for functions that take the
-/// results of steps in float32 and in float64.
-pub trait Touching<T> {
-    /// Returns the indices a and b of two spheres, or the index of a sphere and the number of a wall.
-    fn sides(&self) -> [u32; 2];
-    /// Returns the time of impact, as in [`Collision::toi`].
-    fn toi(&self) -> T;
-    /// Returns the same numbers in float64. Every float32 is a float64.
-    fn wide(&self) -> Collision64;
-    /// Returns the numbers of `wide`, rounded to type `T`.
-    fn of_wide(wide: &Collision64) -> Self;
-}
-
 impl Number for f32 {
     type Collision = Collision;
     type WallCollision = WallCollision;
@@ -49,29 +36,19 @@ impl Number for f64 {
 }
 
 pub(crate) mod sealed {
-    use std::fmt::{Debug, Display};
+    use std::fmt::{Debug, Display, LowerExp};
 
     use bytemuck::Pod;
     use glam::DVec3;
 
     use super::Number;
-    use crate::blocking::Wait;
-    use crate::exact::integers::{Rounded, numbers};
-    use crate::neighbors::displaced;
-    use crate::spheres::Arrays;
-    use crate::step::GivenWalls;
-    use crate::validate::check_spheres;
-    use crate::verify::{Mistakes, mistakes_in_float32, mistakes_in_float64};
-    use crate::walls::Surrounding;
-    use crate::wide::{self, WideSphere};
-    use crate::{
-        Collision64, Collisions, Column, Detector, Domain, Error, HardSphere, NeighborList,
-        NeighborSearch, Sphere, Spheres, Step, Values, Walls,
-    };
+    use crate::column::Arrays;
+    use crate::wide::{WideSphere, to_one};
+    use crate::{Column, HardSphere, Sphere, Values};
 
     /// What carom has to know of a kind of numbers.
     pub trait Numbers:
-        Pod + Default + PartialOrd + Debug + Display + Send + Sync + Rounded
+        Pod + Default + PartialOrd + Debug + Display + LowerExp + Into<f64> + Send + Sync
     {
         /// A sphere in a slice of the caller.
         type Given: Pod + Send + Sync;
@@ -82,6 +59,9 @@ pub(crate) mod sealed {
         fn columns(given: &[Self::Given]) -> Arrays<'_, Self>;
         /// Rounds to the nearest number.
         fn nearest(x: f64) -> Self;
+        /// Returns the bits of the number, read as an integer. Non-negative numbers have the order of their bits.
+        fn bits(self) -> u64;
+        fn from_bits(bits: u64) -> Self;
         /// Largest magnitude of a number of a step.
         const MAX: Self;
         /// Smallest cutoff or skin that is allowed, apart from 0. Half of any number of at least this size is exact.
@@ -92,58 +72,36 @@ pub(crate) mod sealed {
         fn half(self) -> Self {
             Self::nearest(self.into() / 2.0)
         }
-        /// Checks the numbers of a domain.
-        fn check_domain(domain: &Domain) -> Result<(), Error>;
-        /// Returns the vector from a place to an image of another place.
-        fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3;
         /// Returns the length of a vector.
         fn length(vector: DVec3) -> f64;
         /// Turns −0 into 0.
         fn positive(self) -> Self {
             Self::nearest(self.into() + 0.0)
         }
-        /// Checks the numbers of spheres. An error names the set `set`.
-        fn check_packed(
-            spheres: &[Self::Packed],
-            dt: Self,
-            set: Option<usize>,
-        ) -> Result<(), Error>;
         fn wide(sphere: &Self::Packed) -> WideSphere;
-        fn given(walls: &Walls<Self>) -> GivenWalls<'_>;
-        /// Returns the walls of a step, which are in these numbers.
-        fn walls(given: GivenWalls<'_>) -> Option<&Walls<Self>>;
-        /// Returns what finds the triangles of a mesh near a sphere in float32. Empty for a mesh in float64.
-        fn around_triangles(
-            vertices: &[[Self; 3]],
-            triangles: &[[u32; 3]],
-        ) -> Result<Surrounding, Error>;
-        /// Compares a list with the exact collisions of a step.
-        fn mistakes(
-            step: &Step<'_, Spheres<'_, Self>>,
-            list: &[Collision64],
-            images: &[[i32; 3]],
-            one_set: bool,
-        ) -> Result<Mistakes, Error>
+        /// Tells float32 from float64, for code that differs between them.
+        fn split<F: Family>(of: F::Of<Self>) -> Split<F>
         where
             Self: Number;
-        /// Finds neighbours.
-        fn find_neighbors(
-            detector: &mut Detector,
-            search: &NeighborSearch<'_, Spheres<'_, Self>>,
-            to: &mut NeighborList<Self>,
-            wait: Wait,
-        ) -> impl Future<Output = Result<(), Error>>
+        /// Returns `None` for a value in the other kind of numbers.
+        fn join<F: Family>(split: Split<F>) -> Option<F::Of<Self>>
         where
             Self: Number;
-        /// Finds the collisions of a step.
-        fn detect(
-            detector: &mut Detector,
-            step: &Step<'_, Spheres<'_, Self>>,
-            to: &mut Collisions<Self>,
-            wait: Wait,
-        ) -> impl Future<Output = Result<(), Error>>
-        where
-            Self: Number;
+    }
+
+    /// The types `Of<f32>` and `Of<f64>`.
+    pub trait Family {
+        type Of<T: Number>;
+    }
+
+    /// A value of one of the two types of a [`Family`].
+    pub enum Split<F: Family> {
+        Float32(F::Of<f32>),
+        Float64(F::Of<f64>),
+    }
+
+    impl Family for () {
+        type Of<T: Number> = ();
     }
 
     impl Numbers for f32 {
@@ -169,77 +127,48 @@ pub(crate) mod sealed {
             x as Self
         }
 
+        fn bits(self) -> u64 {
+            self.to_bits().into()
+        }
+
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "they are bits of a float32"
+        )]
+        fn from_bits(bits: u64) -> Self {
+            Self::from_bits(bits as u32)
+        }
+
         const MAX: Self = crate::MAX_MAGNITUDE;
         const MIN_CUTOFF: Self = 2.0 * Self::MIN_POSITIVE;
 
         fn padded(x: Self, y: Self) -> Self {
             (x + y).next_up()
         }
-        fn check_domain(domain: &Domain) -> Result<(), Error> {
-            domain.check()
-        }
-        fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 {
-            displaced(domain, from, to, image)
-        }
+
         #[inline(always)]
         fn length(vector: DVec3) -> f64 {
             vector.length()
         }
 
-        fn mistakes(
-            step: &Step<'_, Spheres<'_, Self>>,
-            list: &[Collision64],
-            images: &[[i32; 3]],
-            one_set: bool,
-        ) -> Result<Mistakes, Error> {
-            mistakes_in_float32(step, list, images, one_set)
-        }
-
-        fn around_triangles(
-            vertices: &[[Self; 3]],
-            triangles: &[[u32; 3]],
-        ) -> Result<Surrounding, Error> {
-            Surrounding::new(vertices, triangles)
-        }
-
-        fn check_packed(spheres: &[Sphere], dt: f32, set: Option<usize>) -> Result<(), Error> {
-            check_spheres(spheres, dt, set).map(|_| ())
-        }
-
         fn wide(sphere: &Sphere) -> WideSphere {
-            let (center, radius, velocity) = numbers(sphere);
-            let mut wide = WideSphere::new(center, radius, velocity);
+            let [center, velocity] = [sphere.center, sphere.velocity].map(|of| of.map(f64::from));
+            let mut wide = WideSphere::new(center, sphere.radius.into(), velocity);
             wide.groups = sphere.groups;
             wide
         }
 
-        fn given(walls: &Walls) -> GivenWalls<'_> {
-            GivenWalls::Float32(walls)
+        #[inline(always)]
+        fn split<F: Family>(of: F::Of<Self>) -> Split<F> {
+            Split::Float32(of)
         }
 
-        fn walls(given: GivenWalls<'_>) -> Option<&Walls> {
-            match given {
-                GivenWalls::Float32(walls) => Some(walls),
-                GivenWalls::Float64(_) => None,
+        #[inline(always)]
+        fn join<F: Family>(split: Split<F>) -> Option<F::Of<Self>> {
+            match split {
+                Split::Float32(of) => Some(of),
+                Split::Float64(_) => None,
             }
-        }
-
-        async fn find_neighbors(
-            detector: &mut Detector,
-            search: &NeighborSearch<'_, Spheres<'_, Self>>,
-            to: &mut NeighborList<Self>,
-            wait: Wait,
-        ) -> Result<(), Error> {
-            detector.search_waiting(search, to, wait).await
-        }
-
-        async fn detect(
-            detector: &mut Detector,
-            step: &Step<'_, Spheres<'_, Self>>,
-            to: &mut Collisions<Self>,
-            wait: Wait,
-        ) -> Result<(), Error> {
-            detector.detect_waiting(step, to, wait).await
         }
     }
 
@@ -265,6 +194,14 @@ pub(crate) mod sealed {
             x
         }
 
+        fn bits(self) -> u64 {
+            self.to_bits()
+        }
+
+        fn from_bits(bits: u64) -> Self {
+            Self::from_bits(bits)
+        }
+
         const MAX: Self = crate::MAX_MAGNITUDE_F64;
         const MIN_CUTOFF: Self = 2.0 * Self::MIN_POSITIVE;
 
@@ -272,72 +209,33 @@ pub(crate) mod sealed {
             // Moves are measured in float64, too, with an error of up to 2⁻⁵⁰ of the skin `y`.
             (x + y * (1.0 + 1.0 / (1_u64 << 46) as f64)).next_up()
         }
-        fn check_domain(domain: &Domain) -> Result<(), Error> {
-            domain.check_f64()
-        }
-        fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 {
-            wide::displaced(domain, from, to, image)
-        }
+
         #[inline(always)]
         fn length(vector: DVec3) -> f64 {
             let square = vector.length_squared();
             if square < f64::MIN_POSITIVE * 1e40 && vector != DVec3::ZERO {
                 // The squares of such short lengths may have lost digits.
-                let unit = wide::to_one(vector.abs().max_element());
+                let unit = to_one(vector.abs().max_element());
                 return (vector * unit).length() / unit;
             }
             square.sqrt()
-        }
-
-        fn mistakes(
-            step: &Step<'_, Spheres<'_, Self>>,
-            list: &[Collision64],
-            images: &[[i32; 3]],
-            one_set: bool,
-        ) -> Result<Mistakes, Error> {
-            mistakes_in_float64(step, list, images, one_set)
-        }
-
-        fn around_triangles(_: &[[Self; 3]], _: &[[u32; 3]]) -> Result<Surrounding, Error> {
-            Ok(Surrounding::default())
-        }
-
-        fn check_packed(spheres: &[WideSphere], dt: Self, set: Option<usize>) -> Result<(), Error> {
-            let mut all = spheres.iter().enumerate();
-            all.try_for_each(|(index, sphere)| wide::check(index, sphere, dt, set))
         }
 
         fn wide(sphere: &WideSphere) -> WideSphere {
             *sphere
         }
 
-        fn given(walls: &Walls<Self>) -> GivenWalls<'_> {
-            GivenWalls::Float64(walls)
+        #[inline(always)]
+        fn split<F: Family>(of: F::Of<Self>) -> Split<F> {
+            Split::Float64(of)
         }
 
-        fn walls(given: GivenWalls<'_>) -> Option<&Walls<Self>> {
-            match given {
-                GivenWalls::Float64(walls) => Some(walls),
-                GivenWalls::Float32(_) => None,
+        #[inline(always)]
+        fn join<F: Family>(split: Split<F>) -> Option<F::Of<Self>> {
+            match split {
+                Split::Float64(of) => Some(of),
+                Split::Float32(_) => None,
             }
-        }
-
-        async fn find_neighbors(
-            detector: &mut Detector,
-            search: &NeighborSearch<'_, Spheres<'_, Self>>,
-            to: &mut NeighborList<Self>,
-            wait: Wait,
-        ) -> Result<(), Error> {
-            detector.search_wide(search, to, wait).await
-        }
-
-        async fn detect(
-            detector: &mut Detector,
-            step: &Step<'_, Spheres<'_, Self>>,
-            to: &mut Collisions<Self>,
-            wait: Wait,
-        ) -> Result<(), Error> {
-            detector.detect_wide(step, to, wait).await
         }
     }
 
@@ -381,6 +279,46 @@ pub(crate) mod sealed {
         fn reach(&self) -> f32 {
             self.radius
         }
+        #[inline(always)]
+        fn member_of(&self) -> u32 {
+            self.groups
+        }
+    }
+
+    impl PackedSphere<f64> for WideSphere {
+        fn center(&mut self) -> &mut [f64; 3] {
+            &mut self.center
+        }
+
+        fn radius(&mut self) -> &mut f64 {
+            &mut self.radius
+        }
+
+        fn velocity(&mut self) -> &mut [f64; 3] {
+            &mut self.velocity
+        }
+
+        fn groups(&mut self) -> &mut u32 {
+            &mut self.groups
+        }
+
+        #[inline(always)]
+        fn at_rest(center: [f64; 3], radius: f64, groups: u32) -> Self {
+            let mut sphere = Self::new(center, radius, [0.0; 3]);
+            sphere.groups = groups;
+            sphere
+        }
+
+        #[inline(always)]
+        fn place(&self) -> [f64; 3] {
+            self.center
+        }
+
+        #[inline(always)]
+        fn reach(&self) -> f64 {
+            self.radius
+        }
+
         #[inline(always)]
         fn member_of(&self) -> u32 {
             self.groups

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use crate::column::{Column, Values};
+use crate::column::{Arrays, Column, Values};
 use crate::limits::CHUNK;
 use crate::number::sealed::{Numbers, PackedSphere};
 use crate::threads;
@@ -38,15 +38,6 @@ pub struct Spheres<'a, T: Number = f32>(Set<'a, T>);
 enum Set<'a, T: Numbers> {
     Records(&'a [T::Given]),
     Arrays(Arrays<'a, T>),
-}
-
-#[derive(Clone, Copy)]
-pub struct Arrays<'a, T> {
-    pub(crate) center: Column<'a, [T; 3]>,
-    pub(crate) radius: Values<T, Column<'a, T>>,
-    /// `None` for spheres at rest.
-    pub(crate) velocity: Option<Column<'a, [T; 3]>>,
-    pub(crate) groups: Values<u32, Column<'a, u32>>,
 }
 
 impl<T: Number> fmt::Debug for Spheres<'_, T> {

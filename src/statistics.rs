@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::Backend;
+use crate::exact::Grazing;
 
 /// Counts and times of the work of one time step.
 ///
@@ -73,3 +74,17 @@ impl Default for Statistics {
         }
     }
 }
+
+/// Counts and times of a time step, which a backend (CPU or GPU) returns with the pairs. [`Statistics`] describes the fields.
+#[derive(Debug, Default)]
+pub(crate) struct StepOutcome {
+    pub(crate) proxies: u64,
+    pub(crate) levels: u32,
+    pub(crate) slots: u64,
+    pub(crate) candidates: u64,
+    pub(crate) grazing: Grazing,
+    pub(crate) memory: u64,
+    pub(crate) stages: StageTimes,
+}
+
+pub(crate) type StageTimes = Vec<(&'static str, Duration)>;

@@ -5,12 +5,13 @@
 //! application records on its own GPU device.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use crate::limits::MAX_SPHERES;
-use crate::number::sealed::Numbers;
+use crate::number::sealed::{Family, Numbers, Split};
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
-use crate::validate::{InputSummary, check_and_visit, check_dt, check_spheres};
+use crate::validate::{InputSummary, check_dt, check_spheres};
 use crate::{Domain, Error, Number, Sphere, Spheres, Walls};
 
 /// One time step: the moving spheres and the duration of the step.
@@ -40,9 +41,15 @@ pub struct Step<'a, S = Spheres<'a>> {
 /// The walls of a step, in the numbers of its spheres. A type parameter `Walls<S::Number>` of [`Step`] would not let the
 /// lifetime of the spheres become shorter.
 #[derive(Clone, Copy)]
-pub enum GivenWalls<'a> {
+pub(crate) enum GivenWalls<'a> {
     Float32(&'a Walls),
     Float64(&'a Walls<f64>),
+}
+
+struct OfWalls<'a>(PhantomData<&'a ()>);
+
+impl<'a> Family for OfWalls<'a> {
+    type Of<T: Number> = &'a Walls<T>;
 }
 
 /// The sets of spheres that a [`Step`] may have: [`Spheres`], or `gpu::DeviceSpheres`, whose numbers are float32.
@@ -145,7 +152,10 @@ impl<'a, S: Copy> Step<'a, S> {
     where
         S: SphereSet,
     {
-        self.walls = Some(S::Number::given(walls));
+        self.walls = Some(match S::Number::split::<OfWalls<'_>>(walls) {
+            Split::Float32(walls) => GivenWalls::Float32(walls),
+            Split::Float64(walls) => GivenWalls::Float64(walls),
+        });
         self
     }
 
@@ -154,7 +164,10 @@ impl<'a, S: Copy> Step<'a, S> {
     where
         S: SphereSet,
     {
-        self.walls.and_then(S::Number::walls)
+        S::Number::join::<OfWalls<'_>>(match self.walls? {
+            GivenWalls::Float32(walls) => Split::Float32(walls),
+            GivenWalls::Float64(walls) => Split::Float64(walls),
+        })
     }
 
     /// Returns the domain of the step.
@@ -244,7 +257,7 @@ impl Step<'_> {
     /// Checks what can be checked before the spheres are copied, so that a copy that is too large is not made.
     fn check_before_packing(&self) -> Result<(), Error> {
         check_dt(self.dt())?;
-        self.domain.check()?;
+        self.domain.check::<f32>()?;
         self.check_counts()
     }
 }
@@ -294,7 +307,7 @@ impl<'a> UncheckedStep<'a> {
     /// Checks the duration, the domain and the number of spheres, but not the numbers in the spheres.
     fn check_size(&self) -> Result<(), Error> {
         check_dt(self.dt)?;
-        self.domain.check()?;
+        self.domain.check::<f32>()?;
         if self.has_pairs() {
             check_count(self.spheres.len())
         } else {
@@ -314,32 +327,6 @@ impl<'a> UncheckedStep<'a> {
             }
         };
         Ok(self.checked(summary))
-    }
-
-    /// Checks the duration, the domain, the number of spheres and the numbers in the spheres, like
-    /// [`check`](Self::check). Also passes the spheres in blocks to the caller's function `visit`:
-    /// see [`check_and_visit`].
-    pub(crate) fn check_and_visit<T: Default + Send>(
-        self,
-        block: usize,
-        visit: impl Fn(&mut T, usize, &[Sphere]) + Sync,
-    ) -> Result<(CheckedStep<'a>, Vec<T>), Error> {
-        self.check_size()?;
-        let Self { spheres, dt, .. } = self;
-        let (summary, values) = match self.sets {
-            Sets::One => check_and_visit(spheres, dt, None, block, visit)?,
-            Sets::Two { first } => {
-                let (first, second) = spheres.split_at(first.min(spheres.len()));
-                let start = first.len();
-                let (first, mut values) = check_and_visit(first, dt, Some(0), block, &visit)?;
-                let visit =
-                    |value: &mut T, index, spheres: &[Sphere]| visit(value, start + index, spheres);
-                let (second, of_second) = check_and_visit(second, dt, Some(1), block, visit)?;
-                values.extend(of_second);
-                (first.merge(second), values)
-            }
-        };
-        Ok((self.checked(summary), values))
     }
 
     fn checked(self, summary: InputSummary) -> CheckedStep<'a> {

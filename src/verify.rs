@@ -4,6 +4,7 @@
 mod walls;
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -14,6 +15,7 @@ use crate::exact::integers::PairIntegers;
 use crate::exact::{Hit, Translation, impact};
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
+use crate::number::sealed::{Family, Split};
 use crate::reuse::ReusedVec;
 use crate::validate::{check_dt, check_spheres};
 use crate::wide::{WideSphere, check, to_one};
@@ -85,7 +87,7 @@ pub(crate) struct Entry {
 }
 
 #[derive(Default)]
-pub struct Mistakes {
+struct Mistakes {
     tried: u64,
     touching: u64,
     missing: Vec<Entry>,
@@ -257,12 +259,22 @@ pub fn verify<T: Number>(
     let one_set = step.second.is_none();
     let mut copy = allocate(pairs.len(), "a copy of the list")?;
     copy.extend(pairs.iter().map(Touching::wide));
-    let mistakes = T::mistakes(step, &copy, pairs.images(), one_set)?;
+    let images = pairs.images();
+    let mistakes = match T::split::<OfStep<'_, '_>>(step) {
+        Split::Float32(step) => mistakes_in_float32(step, &copy, images, one_set),
+        Split::Float64(step) => mistakes_in_float64(step, &copy, images, one_set),
+    }?;
     Ok(mistakes.public(!step.domain.is_open(), T::Collision::of_wide))
 }
 
+struct OfStep<'a, 'b>(PhantomData<&'b &'a ()>);
+
+impl<'a: 'b, 'b> Family for OfStep<'a, 'b> {
+    type Of<T: Number> = &'b Step<'a, Spheres<'a, T>>;
+}
+
 /// Compares a list with the exact collisions of spheres in float32.
-pub(crate) fn mistakes_in_float32(
+fn mistakes_in_float32(
     step: &Step<'_>,
     list: &[Collision64],
     images: &[[i32; 3]],
@@ -270,7 +282,7 @@ pub(crate) fn mistakes_in_float32(
 ) -> Result<Mistakes, Error> {
     let dt = step.dt();
     check_dt(dt)?;
-    step.domain.check()?;
+    step.domain.check::<f32>()?;
     check_image_count(step, list.len(), images.len())?;
     let mut packed = ReusedVec::default();
     let (first, second) = step.in_slices(&mut packed)?;
@@ -304,7 +316,7 @@ pub(crate) fn mistakes_in_float32(
 }
 
 /// Compares a list with the exact collisions of spheres in float64.
-pub(crate) fn mistakes_in_float64(
+fn mistakes_in_float64(
     step: &Step<'_, Spheres<'_, f64>>,
     list: &[Collision64],
     images: &[[i32; 3]],
@@ -315,7 +327,7 @@ pub(crate) fn mistakes_in_float64(
         let limit = MAX_MAGNITUDE_F64;
         return Err(Error::InvalidTimeStep { dt, limit });
     }
-    step.domain.check_f64()?;
+    step.domain.check::<f64>()?;
     step.check_columns()?;
     check_image_count(step, list.len(), images.len())?;
     let mut sets = [Vec::new(), Vec::new()];

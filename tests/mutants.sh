@@ -333,13 +333,13 @@ mutant 'float64: a time is rounded although its error leaves it open' src/wide/p
     'low.simd_eq(high)' 'low.simd_le(high)' --test float64
 mutant 'the reach of a neighbour list is rounded to nearest' src/number.rs \
     '(x + y).next_up()' 'x + y' --test neighbors a_skin_that_float32
-mutant 'a list is valid until a particle has moved by the whole skin' src/skin.rs \
+mutant 'a list is valid until a particle has moved by the whole skin' src/neighbors/skin.rs \
     'let half = self.skin / 2.0;' 'let half = self.skin;' --test neighbors a_list_is_valid
-mutant 'a list survives a cell that shrinks' src/skin.rs \
+mutant 'a list survives a cell that shrinks' src/neighbors/skin.rs \
     'self.stretch * (reach + moved)' '(reach + moved)' --test neighbors a_list_is_valid
 mutant 'images follow the wrong particle' src/neighbors.rs \
     'image[k] + i[k] - j[k]' 'image[k] + j[k] - i[k]' --test neighbors no_pair_is_lost
-mutant 'the move relative to the cell is not counted' src/skin.rs \
+mutant 'the move relative to the cell is not counted' src/neighbors/skin.rs \
     'let moved = rest.length() +' 'let moved = 0.0 * rest.length() +' --test neighbors a_list_is_valid
 mutant 'the images of one particle are not sorted' src/neighbors.rs \
     '.enumerate().rev()' '.enumerate()' --test neighbors lists_have_all_pairs

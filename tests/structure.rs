@@ -1,8 +1,13 @@
-//! Tests that no two types of the library share a name.
+//! Tests that no two types of the library share a name, and that no files of a crate import each other in a circle.
+
+#[path = "structure/imports.rs"]
+mod imports;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use imports::Crate;
 
 const TYPES: [&str; 4] = ["struct", "enum", "trait", "type"];
 
@@ -117,4 +122,118 @@ fn declarations_are_found() {
     for (line, name) in cases {
         assert_eq!(declared(line), name, "{line}");
     }
+}
+
+/// Files that still import each other in a circle.
+const CIRCLE: [&str; 12] = [
+    "dynamics/boxes.rs",
+    "dynamics/candidates.rs",
+    "dynamics/contact.rs",
+    "dynamics/flights.rs",
+    "dynamics/islands.rs",
+    "dynamics/merge.rs",
+    "dynamics/neighbors.rs",
+    "dynamics/replay.rs",
+    "dynamics/rest.rs",
+    "dynamics/state.rs",
+    "dynamics/substep.rs",
+    "dynamics/walls.rs",
+];
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+    let members = fs::read_dir(crates).unwrap();
+    let mut members: Vec<PathBuf> = members.map(|entry| entry.unwrap().path()).collect();
+    members.push(env!("CARGO_MANIFEST_DIR").into());
+    let mut roots = Vec::new();
+    for member in members {
+        sources(&member.join("src"), &mut roots);
+    }
+    roots.retain(|file| file.ends_with("lib.rs") || file.ends_with("main.rs"));
+    let (mut files, mut imports) = (0, 0);
+    for root in roots {
+        let source = root.parent().unwrap();
+        let text = |name: &str| fs::read_to_string(source.join(name)).ok();
+        let name = root.file_name().unwrap().to_str().unwrap();
+        let found = Crate::read(name, &text);
+        let mut circles = found.circles();
+        circles.retain(|circle| !circle.iter().all(|file| CIRCLE.contains(file)));
+        assert!(circles.is_empty(), "circles in {source:?}: {circles:#?}");
+        files += found.len();
+        imports += found.imports();
+    }
+    let found = format!("{files} files with {imports} imports are found");
+    assert!(files > 300 && imports > 1500, "{found}");
+}
+
+/// Returns the circles of a crate with a `lib.rs` and a few files.
+fn circles_of(files: &[(&str, &str)]) -> usize {
+    let text = |name: &str| {
+        let file = files.iter().find(|(file, _)| *file == name);
+        file.map(|(_, text)| (*text).to_owned())
+    };
+    let found = Crate::read("lib.rs", &text);
+    assert_eq!(found.len(), files.len());
+    found.circles().len()
+}
+
+#[test]
+fn circles_are_found() {
+    let root = (
+        "lib.rs",
+        "mod a; mod b; pub use a::{A, f}; pub(crate) use b::B as C;",
+    );
+    let b = ("b.rs", "use crate::A;\npub struct B(A);");
+    for (a, is_circle) in [
+        ("pub struct A; use super::b::B;", true),
+        ("pub struct A; use crate::{b::{self, B}};", true),
+        ("pub struct A; use crate::C;", true),
+        ("pub struct A(crate::C);", true),
+        ("pub struct A; fn f() { super::b::g(); }", true),
+        ("pub struct A; mod inner { use super::super::b::B; }", true),
+        ("pub struct A; pub use crate::b::B; fn f(b: B) {}", true),
+        ("pub struct A; pub use crate::b::B;", false),
+        (
+            "pub struct A; #[cfg(test)] mod tests { use crate::b::B; }",
+            false,
+        ),
+        ("pub struct A; #[cfg(test)] use crate::b::B;", false),
+        (
+            "/// [`B`](crate::b::B)\npub struct A; // crate::b::B",
+            false,
+        ),
+        (
+            "pub struct A; const X: &str = r#\"crate::b::B\"#; const Y: char = '\"';",
+            false,
+        ),
+        (
+            "pub struct A<'a>(&'a u8); use std::b::B; fn f() { b::c(); }",
+            false,
+        ),
+    ] {
+        assert_eq!(
+            circles_of(&[root, b, ("a.rs", a)]),
+            usize::from(is_circle),
+            "{a}"
+        );
+    }
+}
+
+#[test]
+fn modules_in_folders_are_found() {
+    let files = [
+        ("lib.rs", "mod a; mod c;"),
+        ("a/mod.rs", "mod b; pub use b::B; fn f() -> crate::c::C {}"),
+        ("a/b.rs", "pub struct B; fn f() { super::f(); }"),
+        ("c.rs", "pub struct C(crate::a::B);"),
+    ];
+    assert_eq!(circles_of(&files), 1);
+    let files = [
+        files[0],
+        ("a/mod.rs", "mod b; pub use b::B;"),
+        files[2],
+        files[3],
+    ];
+    assert_eq!(circles_of(&files), 0);
 }

@@ -1,6 +1,6 @@
 // Copies the caller's spheres into the layout that the other shaders read, and counts spheres with an invalid
 // value, which are set aside. `first_set` copies the first or only set, and `second_set` the second. Twin of
-// `check_spheres` in `src/validate.rs`.
+// `check_spheres` in `src/support/validate.rs`.
 //
 // Magnitudes are stored as the bits of a float32: as integers, they have the order of the magnitudes.
 

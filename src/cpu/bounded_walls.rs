@@ -11,7 +11,7 @@
 use rayon::prelude::*;
 
 use super::run::Cpu;
-use super::walls::{WallHits, append};
+use super::wall_hits::{WallHits, append};
 use crate::exact::{Hit, Translation};
 use crate::limits::{CHUNK, Limits};
 use crate::reuse::ReusedVec;
@@ -33,8 +33,7 @@ pub(crate) struct BoundedWalls {
 /// The walls of finite size of a step.
 struct Targets<'a> {
     walls: &'a Walls,
-    /// In a periodic domain, the walls that are solid spheres, each with its index in the list of
-    /// walls. Empty in open space.
+    /// The walls that are solid spheres, each with its index in the list of walls.
     spheres: Vec<(u32, Sphere)>,
     /// For each mesh, the number of triangles in all meshes before it.
     first_triangles: Vec<usize>,
@@ -42,9 +41,9 @@ struct Targets<'a> {
 }
 
 impl<'a> Targets<'a> {
-    fn new(walls: &'a Walls, domain: &Domain) -> Self {
+    fn new(walls: &'a Walls) -> Self {
         let solid_sphere = |(number, wall): (usize, &crate::Wall)| match wall.solid() {
-            Solid::Round(round) if !domain.is_open() => Some((
+            Solid::Round(round) => Some((
                 number as u32,
                 Sphere {
                     groups: wall.groups(),
@@ -103,11 +102,7 @@ impl<'a> Targets<'a> {
             .partition_point(|&first| first <= index)
             - 1;
         let triangle = self.walls.meshes()[mesh].triangle(index - self.first_triangles[mesh])?;
-        let impact = if domain.is_open() {
-            triangle.impact(sphere, (), dt)
-        } else {
-            triangle.impact(sphere, Translation::new(domain, image), dt)
-        };
+        let impact = triangle.impact(sphere, Translation::new(domain, image), dt);
         Some(hit((self.walls.simple().len() + index) as u32, impact?))
     }
 
@@ -143,7 +138,7 @@ impl BoundedWalls {
         limits: Limits,
         found: &mut WallHits,
     ) -> Result<(), Error> {
-        let targets = Targets::new(walls, &step.domain);
+        let targets = Targets::new(walls);
         let count = step.spheres.len() + targets.count;
         if targets.count == 0 || step.spheres.is_empty() {
             self.both.rest();
@@ -186,31 +181,24 @@ impl BoundedWalls {
                 let pair = &self.pairs[index];
                 // The search returns the displacement of the wall relative to the sphere. The test
                 // needs that of the sphere relative to the wall.
-                let image = self.images.get(index).copied().unwrap_or_default();
-                let image = image.map(i32::wrapping_neg);
+                let image = self.images[index].map(i32::wrapping_neg);
                 let sphere = &step.spheres[pair.a as usize];
                 if let Some(hit) = targets.test(pair, sphere, &step.domain, image, step.dt) {
                     append(&mut part.hits, &[hit])?;
-                    if !step.domain.is_open() {
-                        append(&mut part.images, &[image])?;
-                    }
+                    append(&mut part.images, &[image])?;
                 }
             }
             Ok(part)
         };
         let work = || numbers.par_iter().map(|&number| test(number)).collect();
         let parts: Vec<WallHits> = threads::run(self.pairs.len(), work)?;
-        let other_walls = !found.hits.is_empty();
         for part in &parts {
             append(&mut found.hits, &part.hits)?;
             append(&mut found.images, &part.images)?;
         }
-        // In a periodic domain, several images of a sphere may touch one wall. The search has
-        // listed them in the order of the wall's displacement, and the result must be sorted by
-        // that of the sphere, which has the opposite sign.
-        if other_walls || !step.domain.is_open() {
-            found.sort();
-        }
+        // Several images of a sphere may touch one wall. The search has listed them in the order of the wall's
+        // displacement, and the result must be sorted by that of the sphere, which has the opposite sign.
+        found.sort();
         Ok(())
     }
 }

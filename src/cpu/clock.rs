@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::outcome::StageTimes;
+use crate::statistics::StageTimes;
 
 pub(super) struct StageClock {
     times: StageTimes,

@@ -20,6 +20,7 @@ mod scan;
 mod scatter;
 mod sorted_proxies;
 mod sorted_sphere;
+mod wall_hits;
 mod walls;
 
 pub(crate) use bounded_walls::BoundedWalls;
@@ -28,4 +29,5 @@ pub(crate) use buckets::Buckets;
 #[cfg(feature = "gpu")]
 pub(crate) use list::sort_reported;
 pub(crate) use run::Cpu;
-pub(crate) use walls::{WallHits, WallSearch};
+pub(crate) use wall_hits::WallHits;
+pub(crate) use walls::find_at_walls;

@@ -1,5 +1,5 @@
-//! `walls`: tests every sphere against every wall while the spheres of the step are checked. A float32 filter discards the walls that a sphere certainly
-//! does not touch, and `src/walls/` decides the others without error. Twin of `shaders/walls/walls.wgsl`.
+//! `walls`: tests every sphere against every wall. A float32 filter discards the walls that a sphere certainly does not
+//! touch, and `src/walls/` decides the others without error. Twin of `shaders/walls/walls.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -13,14 +13,14 @@ use rayon::prelude::*;
 use wide::f32x4;
 
 use super::meshes::{Meshes, NearMesh};
+use super::wall_hits::{WallHits, append, each_block};
 use crate::exact::{Hit, Shift, Translation};
 use crate::lanes::{LANES, dot, rows};
 use crate::lattice::MAX_CELLS;
-use crate::limits::Limits;
-use crate::memory::out_of_memory;
-use crate::step::{CheckedStep, UncheckedStep};
-use crate::walls::{CylinderImages, HalfSpace, Round, Solid, Wall, WallCollision, Walls, vector};
-use crate::{Domain, Error, Sphere};
+use crate::limits::{CHUNK, Limits};
+use crate::step::UncheckedStep;
+use crate::walls::{CylinderImages, HalfSpace, Round, Solid, Wall, Walls, vector};
+use crate::{Domain, Error, Sphere, WallCollision};
 
 /// Bound of the rounding error of the float32 filter, relative to the lengths in its computation. docs/exact.md
 /// (section 6) has the proof.
@@ -28,33 +28,6 @@ const ERROR: f32 = 1.0 / (1 << 18) as f32;
 /// Absolute error margin of the float32 filter. It covers underflow, which [`ERROR`] does not
 /// cover.
 const LEAST: f64 = 1.0 / (1_u64 << 50) as f64;
-/// Number of spheres in a block, which are first checked for invalid values and then tested against
-/// the walls. It is small, so that the processor tests one block while it waits for the next block
-/// from memory.
-const BLOCK: usize = 8;
-const LIST: &str = "the list of wall collisions";
-
-/// The spheres that touch walls, sorted by sphere, by wall and by image.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct WallHits {
-    pub(crate) hits: Vec<WallCollision>,
-    /// In a periodic domain, the image of the sphere for each entry of `hits`. Empty in open space.
-    pub(crate) images: Vec<[i32; 3]>,
-}
-
-impl WallHits {
-    pub(super) fn sort(&mut self) {
-        let by_names = |hit: &WallCollision| (hit.sphere, hit.wall);
-        if self.images.is_empty() {
-            self.hits.par_sort_unstable_by_key(by_names);
-            return;
-        }
-        let (hits, images) = (self.hits.iter().copied(), self.images.iter().copied());
-        let mut both: Vec<_> = hits.zip(images).collect();
-        both.par_sort_unstable_by_key(|(hit, image)| (by_names(hit), *image));
-        (self.hits, self.images) = both.into_iter().unzip();
-    }
-}
 
 /// A step with walls. `filters` has float32 versions of the walls for the first test.
 struct WallTask<'a> {
@@ -81,13 +54,6 @@ struct Tested {
     images: WallImages,
 }
 
-/// The search for the spheres that touch walls. In a periodic domain, it finds only contacts with half-spaces and
-/// cylinders, which are infinite. `bounded_walls.rs` finds the contacts with finite walls.
-pub(crate) struct WallSearch<'a> {
-    task: WallTask<'a>,
-    parts: Vec<WallPart>,
-}
-
 /// The spheres of one parallel task that touch walls, and those that may touch a mesh.
 #[derive(Default)]
 struct WallPart {
@@ -96,87 +62,35 @@ struct WallPart {
     /// The walls near a block of four spheres. Each has a bit mask, in which bit k is set if sphere k of the
     /// block may touch the wall.
     near_walls: Vec<(u32, u32)>,
-    error: Option<Error>,
 }
 
-impl<'a> WallSearch<'a> {
-    pub(crate) fn new(walls: &'a Walls, step: &UncheckedStep<'a>, limits: Limits) -> Self {
-        let &UncheckedStep {
-            spheres,
-            dt,
-            domain,
-            ..
-        } = step;
-        let tested = walls.simple().iter();
-        let tested: Vec<_> = tested.map(|wall| Tested::new(wall, &domain, dt)).collect();
-        let mut faces = Faces::none();
-        let filters = tested.iter().map(|tested| tested.filter);
-        let filters = filters.filter(|filter| !faces.take(filter)).collect();
-        let in_open_space = domain.is_open() && !walls.meshes().is_empty();
-        let meshes = in_open_space.then(|| Meshes::new(walls, dt, limits));
-        let task = WallTask {
-            dt,
-            domain,
-            faces,
-            filters,
-            with_images: tested
-                .iter()
-                .any(|tested| matches!(tested.images, WallImages::Around(_))),
-            walls: tested,
-            meshes,
-            limits,
-            found: AtomicU64::new(0),
-            images: AtomicU64::new(0),
-            most_images: spheres.len() as u64 * 64 + (1 << 20),
-        };
-        Self {
-            task,
-            parts: Vec::new(),
-        }
+/// Writes the spheres of a step that touch walls to `found`. The numbers of the spheres must be valid. In a periodic
+/// domain, these are only contacts with half-spaces and cylinders, which are infinite. `bounded_walls.rs` finds the
+/// contacts with finite walls.
+pub(crate) fn find_at_walls(
+    walls: &Walls,
+    step: &UncheckedStep<'_>,
+    limits: Limits,
+    found: &mut WallHits,
+) -> Result<(), Error> {
+    let task = WallTask::new(walls, step, limits);
+    let chunks = step.spheres.par_chunks(CHUNK).enumerate();
+    let parts: Vec<_> = chunks
+        .map(|(number, spheres)| task.run(spheres, number * CHUNK))
+        .collect();
+    found.hits.clear();
+    found.images.clear();
+    let mut near = Vec::new();
+    for part in parts {
+        let part = part?;
+        append(&mut found.hits, &part.found.hits)?;
+        append(&mut found.images, &part.found.images)?;
+        append(&mut near, &part.near_meshes)?;
     }
-
-    /// Checks the spheres of a step for invalid values, and tests them against the walls in the
-    /// same loop, so that they are read from memory only once. If the test against walls fails,
-    /// [`finish`](Self::finish) returns the error later, because errors in the search for pairs
-    /// take precedence.
-    pub(crate) fn check<'s>(&mut self, step: UncheckedStep<'s>) -> Result<CheckedStep<'s>, Error> {
-        let WallTask { found, images, .. } = &mut self.task;
-        (*found.get_mut(), *images.get_mut()) = (0, 0);
-        let task = &self.task;
-        let visit = |part: &mut WallPart, first, spheres: &[Sphere]| {
-            if part.error.is_none() {
-                part.error = task.run(spheres, first, part).err();
-            }
-        };
-        let (step, parts) = step.check_and_visit(BLOCK, visit)?;
-        self.parts = parts;
-        Ok(step)
+    match &task.meshes {
+        Some(meshes) => meshes.search(step.spheres, near, &task.found, found),
+        None => Ok(()),
     }
-
-    /// Writes the spheres that touch walls to `found`. `spheres` are those that
-    /// [`check`](Self::check) has checked.
-    pub(crate) fn finish(self, spheres: &[Sphere], found: &mut WallHits) -> Result<(), Error> {
-        found.hits.clear();
-        found.images.clear();
-        let mut near = Vec::new();
-        for part in self.parts {
-            part.error.map_or(Ok(()), Err)?;
-            append(&mut found.hits, &part.found.hits)?;
-            append(&mut found.images, &part.found.images)?;
-            append(&mut near, &part.near_meshes)?;
-        }
-        match &self.task.meshes {
-            Some(meshes) => meshes.search(spheres, near, &self.task.found, found),
-            None => Ok(()),
-        }
-    }
-}
-
-pub(super) fn append<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<(), Error> {
-    let room = all.try_reserve(more.len());
-    room.map_err(|_| out_of_memory::<T>(all.len() + more.len(), LIST))?;
-    all.extend_from_slice(more);
-    Ok(())
 }
 
 /// The images of spheres that are tested against a wall.
@@ -210,17 +124,48 @@ impl Tested {
     }
 }
 
-impl WallTask<'_> {
-    /// Tests a few spheres, and adds those that touch walls and those that may touch a mesh to `part`. `first` is
-    /// the index of the first of these spheres.
-    fn run(&self, spheres: &[Sphere], first: usize, part: &mut WallPart) -> Result<(), Error> {
+impl<'a> WallTask<'a> {
+    fn new(walls: &'a Walls, step: &UncheckedStep<'_>, limits: Limits) -> Self {
+        let &UncheckedStep {
+            spheres,
+            dt,
+            domain,
+            ..
+        } = step;
+        let tested = walls.simple().iter();
+        let tested: Vec<_> = tested.map(|wall| Tested::new(wall, &domain, dt)).collect();
+        let mut faces = Faces::none();
+        let filters = tested.iter().map(|tested| tested.filter);
+        let filters = filters.filter(|filter| !faces.take(filter)).collect();
+        let in_open_space = domain.is_open() && !walls.meshes().is_empty();
+        let meshes = in_open_space.then(|| Meshes::new(walls, dt, limits));
+        Self {
+            dt,
+            domain,
+            faces,
+            filters,
+            with_images: tested
+                .iter()
+                .any(|tested| matches!(tested.images, WallImages::Around(_))),
+            walls: tested,
+            meshes,
+            limits,
+            found: AtomicU64::new(0),
+            images: AtomicU64::new(0),
+            most_images: spheres.len() as u64 * 64 + (1 << 20),
+        }
+    }
+
+    /// Tests some spheres, of which the first one has the index `first`.
+    fn run(&self, spheres: &[Sphere], first: usize) -> Result<WallPart, Error> {
+        let mut part = WallPart::default();
         if !self.walls.is_empty() {
-            self.run_simple(spheres, first, part)?;
+            self.run_simple(spheres, first, &mut part)?;
         }
         if let Some(meshes) = &self.meshes {
             meshes.select(spheres, first, &mut part.near_meshes)?;
         }
-        Ok(())
+        Ok(part)
     }
 
     fn run_simple(
@@ -337,25 +282,6 @@ impl WallTask<'_> {
         }
         Ok(())
     }
-}
-
-/// Calls `visit` for every four spheres, with the number of spheres before them. If fewer than four are left,
-/// the block is filled up with copies, and the mask tells which of the four are real.
-#[inline(always)]
-pub(super) fn each_block(
-    spheres: &[Sphere],
-    mut visit: impl FnMut(usize, &[Sphere; LANES], u32) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let (blocks, rest) = spheres.as_chunks();
-    for (number, block) in blocks.iter().enumerate() {
-        visit(number * LANES, block, (1 << LANES) - 1)?;
-    }
-    let [first, ..] = rest else {
-        return Ok(());
-    };
-    let mut block = [*first; LANES];
-    block[..rest.len()].copy_from_slice(rest);
-    visit(blocks.len() * LANES, &block, (1 << rest.len()) - 1)
 }
 
 /// The paths of four moving spheres during the step.

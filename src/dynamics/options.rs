@@ -251,7 +251,7 @@ impl SimulationOptions {
                 });
             }
         }
-        self.domain.check()?;
+        self.domain.check::<f32>()?;
         self.walls.check(0.0, &self.domain)
     }
 }

@@ -5,26 +5,13 @@ use rayon::prelude::*;
 
 use super::answer::{Arithmetic, Hit};
 use super::impact::impact;
-use super::listed::{ImageCollision, Listed, Report, ReportedImage};
+use super::listed::{GRAZING, ImageCollision, Listed, Report, ReportedImage, ReportedPair};
 use super::two_pairs::{Swept, sweep};
 use crate::memory::{LIST, allocate, resized};
 use crate::reduce::sort::sort;
 use crate::shared::sets::Sets;
 use crate::step::CheckedStep;
 use crate::{Collision, Domain, Error, Sphere};
-
-/// Flag in [`ReportedPair::b`]: a GPU's float32 test could not decide the pair, or the pair may be
-/// reported more than once.
-pub(crate) const GRAZING: u32 = 1 << 31;
-
-/// A pair of spheres, a < b, that has to be tested in exact arithmetic. The indices count all
-/// spheres of the step, a second set after the first.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-pub(crate) struct ReportedPair {
-    pub(crate) a: u32,
-    pub(crate) b: u32,
-}
 
 /// Numbers of pairs that the first test (in float32 on a GPU, in float64 on the CPU) could not
 /// decide.

@@ -16,7 +16,9 @@ use dashu_int::{IBig, Sign};
 use glam::DVec3;
 
 use super::answer::{Hit, Touch};
-use super::shift::{Products, Shift};
+use super::shift::Shift;
+use crate::domain::Products;
+use crate::number::sealed::Numbers;
 use crate::shared::moving_sphere::MovingSphere;
 
 /// The number m·2^e. m is odd, or m and e are both 0.
@@ -199,7 +201,7 @@ impl PairIntegers {
 
     /// Returns the time of impact and the depth like [`impact`](Self::impact), each rounded to the nearest number of
     /// type `T`. The depth is at most `longest`.
-    pub(crate) fn rounded<T: Rounded>(&self, dt: T, guess: f64, longest: T) -> Option<[T; 2]> {
+    pub(crate) fn rounded<T: Numbers>(&self, dt: T, guess: f64, longest: T) -> Option<[T; 2]> {
         let zero = T::default();
         match sign(&self.outside) {
             Less => {
@@ -373,53 +375,16 @@ fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     low
 }
 
-/// A kind of numbers to which results are rounded: float32 or float64.
-pub trait Rounded: Copy + Default + Into<f64> {
-    /// Returns the nearest number.
-    fn of(x: f64) -> Self;
-    /// Returns the bits of the number, read as an integer. Non-negative numbers have the order of their bits.
-    fn bits(self) -> u64;
-    fn from_bits(bits: u64) -> Self;
-}
-
-impl Rounded for f32 {
-    fn of(x: f64) -> Self {
-        x as Self
-    }
-
-    fn bits(self) -> u64 {
-        self.to_bits().into()
-    }
-
-    fn from_bits(bits: u64) -> Self {
-        Self::from_bits(bits as u32)
-    }
-}
-
-impl Rounded for f64 {
-    fn of(x: f64) -> Self {
-        x
-    }
-
-    fn bits(self) -> u64 {
-        self.to_bits()
-    }
-
-    fn from_bits(bits: u64) -> Self {
-        Self::from_bits(bits)
-    }
-}
-
 /// Returns the number of type `T` nearest to an unknown number from 0 to `most`, ties to even. The caller's
 /// function `compare` compares the unknown number with its argument. The search starts at the
 /// estimate `guess`, with steps of doubling size.
-pub(crate) fn nearest<T: Rounded>(most: T, guess: f64, compare: impl Fn(Dyadic) -> Ordering) -> T {
+pub(crate) fn nearest<T: Numbers>(most: T, guess: f64, compare: impl Fn(Dyadic) -> Ordering) -> T {
     let number = |bits: u64| -> Dyadic { Dyadic::from(T::from_bits(bits).into()) };
     let reached = |&bits: &u64| compare(number(bits)) != Greater;
     // Finds the smallest number of the type that is not below the number to be rounded. Its bits,
     // read as an integer, are between `low` and `high`.
     let (mut low, mut high) = (0, most.bits());
-    let guess = T::of(guess.max(0.0)).bits().min(high);
+    let guess = T::nearest(guess.max(0.0)).bits().min(high);
     if reached(&guess) {
         high = guess;
         let mut step = 1;

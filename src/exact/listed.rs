@@ -4,9 +4,21 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::decide::{GRAZING, ReportedPair};
 use super::shift::{Shift, Translation};
 use crate::{Collision, Domain};
+
+/// Flag in [`ReportedPair::b`]: a GPU's float32 test could not decide the pair, or the pair may be
+/// reported more than once.
+pub(crate) const GRAZING: u32 = 1 << 31;
+
+/// A pair of spheres, a < b, that has to be tested in exact arithmetic. The indices count all
+/// spheres of the step, a second set after the first.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct ReportedPair {
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+}
 
 pub(crate) trait Listed: Pod + Default + Send + Sync {
     /// Which periodic copy of the second sphere is meant. `()` in open space.

@@ -24,11 +24,11 @@ mod shift;
 mod two_pairs;
 
 pub(crate) use self::answer::{Arithmetic, Hit, Touch};
-pub(crate) use self::decide::{GRAZING, Grazing, ReportedPair, decide_reported};
+pub(crate) use self::decide::{Grazing, decide_reported};
 #[cfg(feature = "gpu")]
 pub(crate) use self::decide::{decide, decide_step};
 pub use self::impact::toi;
 pub(crate) use self::impact::{first_touch, impact};
-pub(crate) use self::listed::{ImageCollision, Listed, Report};
-pub(crate) use self::shift::{Products, Shift, Translation};
+pub(crate) use self::listed::{GRAZING, ImageCollision, Listed, Report, ReportedPair};
+pub(crate) use self::shift::{Shift, Translation};
 pub(crate) use self::two_pairs::{Swept, sweep};

@@ -5,6 +5,7 @@ use std::array::from_fn;
 use glam::DVec3;
 
 use crate::Domain;
+use crate::domain::Products;
 
 /// A type for the periodic displacement of the second sphere of a pair: [`Translation`] in a periodic domain,
 /// or `()` in open space. With `()`, the compiler removes all code for the displacement.
@@ -21,9 +22,6 @@ pub(crate) trait Shift: Copy {
         }
     }
 }
-
-/// For each axis, the component of each periodic edge, and how many times it displaces an image.
-pub(crate) type Products = [[(f64, i32); 3]; 3];
 
 impl Shift for () {
     #[inline(always)]

@@ -240,7 +240,7 @@ mod wiring_tests;
 
 pub use collide::collision_buffers::CollisionBuffers;
 pub use collide::options::BufferOptions;
-pub use collide::record_step::RecordableSpheres;
+pub use collide::record::RecordableSpheres;
 pub(crate) use detector_backend::Gpu;
 /// The compute kernels. Public only for `crates/shader-stats`, which lists each kernel's registers
 /// and instructions.
@@ -248,9 +248,10 @@ pub(crate) use detector_backend::Gpu;
 pub use device::shader::kernels::{Kernel, all as kernels};
 pub use input::device_spheres::{Attribute, DeviceSpheres};
 pub use pipeline::CollisionPipeline;
+pub use results::capacity::Capacity;
 pub use results::pair_list::{ExactCollisions, RawCollisions};
 pub use results::status::Status;
-pub use results::summary::{Capacity, StepSummary};
+pub use results::summary::StepSummary;
 pub use results::ticket::Ticket;
 pub use simulate::simulation::SimulationBuffers;
 pub use simulate::simulation_options::SimulationBufferOptions;

@@ -1,14 +1,18 @@
 //! Verification of a list of spheres that touch walls.
 
+use std::marker::PhantomData;
+
 use glam::DVec3;
 
 use super::{Reach, Row, Verification, check_image_count, compare, sorted};
-use crate::exact::Products;
-use crate::exact::integers::{Numbers3, Rounded};
+use crate::domain::Products;
+use crate::exact::integers::Numbers3;
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
+use crate::number::sealed::{Family, Split};
+use crate::validate::check_spheres;
 use crate::walls::{HalfSpace, Round, Solid, Triangle, WideWall, is_parallel};
-use crate::wide::{WideScale, WideSphere};
+use crate::wide::{WideScale, WideSphere, check};
 use crate::{Error, Hits, Number, Sphere, Spheres, Step, Touching, Walls};
 
 /// Checks a list of spheres that touch walls, from carom or from another program, against exact arithmetic on every
@@ -55,7 +59,7 @@ pub fn verify_walls<T: Number>(
         let (dt, limit) = (step.dt, T::MAX.into());
         return Err(Error::InvalidTimeStep { dt, limit });
     }
-    T::check_domain(&step.domain)?;
+    step.domain.check::<T>()?;
     check_image_count(step, hits.len(), images.len())?;
     step.check_columns()?;
     let first = packed(step.first, dt, step.second.map(|_| 0))?;
@@ -122,6 +126,12 @@ pub fn verify_walls<T: Number>(
     Ok(mistakes.public(!step.domain.is_open(), T::WallCollision::of_wide))
 }
 
+struct Packed<'a>(PhantomData<&'a ()>);
+
+impl<'a> Family for Packed<'a> {
+    type Of<T: Number> = (&'a [T::Packed], T);
+}
+
 /// Returns the spheres of a set in float64. An error names the set `set`.
 fn packed<T: Number>(
     spheres: Spheres<'_, T>,
@@ -131,7 +141,13 @@ fn packed<T: Number>(
     let mut packed = allocate(spheres.len(), "a copy of the spheres")?;
     packed.resize(spheres.len(), T::Packed::default());
     spheres.pack(0, &mut packed);
-    T::check_packed(&packed, dt, set)?;
+    match T::split::<Packed<'_>>((&packed, dt)) {
+        Split::Float32((packed, dt)) => check_spheres(packed, dt, set).map(|_| ())?,
+        Split::Float64((packed, dt)) => {
+            let mut all = packed.iter().enumerate();
+            all.try_for_each(|(index, sphere)| check(index, sphere, dt, set))?;
+        }
+    }
     let mut wide = allocate(spheres.len(), "a copy of the spheres")?;
     wide.extend(packed.iter().map(T::wide));
     Ok(wide)
@@ -204,7 +220,7 @@ impl Target {
 
     /// Compares the collisions of a sphere with this wall in the verified list with those that
     /// exact tests find. The tests cover the sphere and all its periodic images.
-    fn compare<T: Rounded + Number>(
+    fn compare<T: Number>(
         &self,
         wall: usize,
         sphere: &Visitor,

@@ -10,12 +10,13 @@ use std::cmp::Ordering;
 use dashu_int::IBig;
 
 use super::approx::{Approx, difference, dot};
-use super::vector;
+use super::vectors::vector;
 use crate::Sphere;
 use crate::exact::integers::{
-    self, Dyadic, Numbers3, Rounded, in_units, nearest, numbers, sign, unit_of, velocity_between,
+    self, Dyadic, Numbers3, in_units, nearest, numbers, sign, unit_of, velocity_between,
 };
 use crate::exact::{Hit, Touch};
+use crate::number::sealed::Numbers;
 
 /// A half-space that moves with constant velocity.
 #[derive(Clone, Copy, Debug)]
@@ -219,7 +220,7 @@ impl HalfSpaceIntegers {
 
     /// Returns the time of impact and the depth, each rounded to the nearest number of type `T`. The depth is at most
     /// `longest`.
-    pub(super) fn rounded<T: Rounded>(&self, dt: T, guess: f64, longest: T) -> Option<[T; 2]> {
+    pub(super) fn rounded<T: Numbers>(&self, dt: T, guess: f64, longest: T) -> Option<[T; 2]> {
         let zero = T::default();
         if self.compare(&self.r, &self.away) != Ordering::Less {
             let depth = nearest(longest, guess, |length| self.depth_compared_with(length));

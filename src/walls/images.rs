@@ -3,8 +3,7 @@
 use glam::DVec3;
 
 use super::round::Round;
-use super::vector;
-use super::wall::{is_parallel, unit};
+use super::vectors::{is_parallel, unit, vector};
 use crate::lattice::{ImageBlock, duals};
 use crate::{Domain, Sphere};
 

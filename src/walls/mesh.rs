@@ -1,5 +1,7 @@
 //! Meshes of triangles.
 
+use std::marker::PhantomData;
+
 use glam::{DVec3, Vec3};
 
 use super::tree::Tree;
@@ -8,7 +10,7 @@ use super::wall::check_motion;
 use crate::error::Shortest;
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
-use crate::number::sealed::Numbers;
+use crate::number::sealed::{Family, Numbers, Split};
 use crate::{Error, MAX_MAGNITUDE, Number, Sphere};
 
 /// A mesh of triangles, which spheres touch from both sides. The mesh may move as a whole with constant
@@ -42,7 +44,7 @@ pub struct Mesh<T = f32> {
 
 /// What finds the triangles of a mesh near a sphere. Empty for a mesh in float64, which a step encloses by one in float32.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Surrounding {
+struct Surrounding {
     /// Bounding sphere of each triangle.
     bounds: Vec<Sphere>,
     tree: Tree,
@@ -50,7 +52,7 @@ pub struct Surrounding {
 
 impl Surrounding {
     /// Fails for a triangle that does not fit into a sphere.
-    pub(crate) fn new(vertices: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<Self, Error> {
+    fn new(vertices: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<Self, Error> {
         let mut bounds = allocate(triangles.len(), "the bounding spheres of triangles")?;
         for (triangle, indices) in triangles.iter().enumerate() {
             let bound = corners(vertices, *indices).and_then(|corners| bound(&corners));
@@ -61,6 +63,12 @@ impl Surrounding {
         })?;
         Ok(Self { bounds, tree })
     }
+}
+
+struct Vertices<'a>(PhantomData<&'a ()>);
+
+impl<'a> Family for Vertices<'a> {
+    type Of<T: Number> = &'a [[T; 3]];
 }
 
 impl<T: Number> Mesh<T> {
@@ -93,7 +101,10 @@ impl<T: Number> Mesh<T> {
         triangles: Vec<[u32; 3]>,
     ) -> Result<Self, Error> {
         Ok(Self {
-            around: T::around_triangles(&vertices, &triangles)?,
+            around: match T::split::<Vertices<'_>>(&vertices) {
+                Split::Float32(vertices) => Surrounding::new(vertices, &triangles)?,
+                Split::Float64(_) => Surrounding::default(),
+            },
             vertices,
             triangles,
             velocity: [T::default(); 3],

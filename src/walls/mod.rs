@@ -7,39 +7,31 @@
 //! step against all walls.
 
 mod approx;
-mod collision;
+mod contact;
 mod half_space;
 mod images;
 mod mesh;
 mod round;
 mod tree;
 mod triangle;
+mod vectors;
 mod wall;
 mod wide;
 
-pub use self::collision::{WallCollision, WallCollision64};
 pub(crate) use self::half_space::HalfSpace;
 pub(crate) use self::images::CylinderImages;
 #[cfg(feature = "gpu")]
 pub(crate) use self::images::edges_across;
 pub use self::mesh::Mesh;
-pub(crate) use self::mesh::Surrounding;
 pub(crate) use self::round::Round;
 pub(crate) use self::tree::Path;
 pub(crate) use self::triangle::Triangle;
+pub(crate) use self::vectors::{is_parallel, unit, vector};
 pub(crate) use self::wall::Solid;
 pub use self::wall::{Wall, WallShape};
-pub(crate) use self::wall::{is_parallel, unit};
 pub(crate) use self::wide::WideWall;
 
-use glam::{DVec3, Vec3};
-
 use crate::{Domain, Error, Number};
-
-/// Returns three float32 numbers as a float64 vector, without rounding.
-pub(crate) fn vector(x: [f32; 3]) -> DVec3 {
-    Vec3::from(x).as_dvec3()
-}
 
 /// The walls of a step.
 ///

@@ -16,12 +16,14 @@ use dashu_int::IBig;
 use glam::DVec3;
 
 use super::approx::{Approx, cross, difference, dot};
-use super::wall::unit;
+use super::vectors::unit;
 use crate::Sphere;
+use crate::domain::Products;
 use crate::exact::integers::{
-    self, Dyadic, Numbers3, Rounded, in_units, nearest, numbers, sign, unit_of, velocity_between,
+    self, Dyadic, Numbers3, in_units, nearest, numbers, sign, unit_of, velocity_between,
 };
-use crate::exact::{Hit, Products, Shift, Touch, Translation, first_touch, impact};
+use crate::exact::{Hit, Shift, Touch, Translation, first_touch, impact};
+use crate::number::sealed::Numbers;
 
 /// An infinite cylinder or a sphere, solid or hollow, that moves with constant velocity.
 #[derive(Clone, Copy, Debug)]
@@ -459,7 +461,7 @@ impl RoundIntegers {
 
     /// Returns the time of impact and the depth, each rounded to the nearest number of type `T`. The depth is at most
     /// `longest`.
-    pub(super) fn rounded<T: Rounded>(&self, dt: T, guess: f64, longest: T) -> Option<[T; 2]> {
+    pub(super) fn rounded<T: Numbers>(&self, dt: T, guess: f64, longest: T) -> Option<[T; 2]> {
         let zero = T::default();
         let start = self.compare(&self.p, &self.k);
         if start == Equal || (start == Greater) == self.inside {

@@ -14,24 +14,18 @@
 //! [`float64`] decides most pairs of a sphere and a triangle, with bounds of the rounding errors.
 //! [`integers`] decides all other pairs. docs/exact.md ("Triangles") has the proof.
 
+mod corners;
 mod float64;
 mod integers;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::corners::Triangle;
 pub(super) use self::float64::TriangleFloat64;
 pub(super) use self::integers::TriangleIntegers;
-use super::vector;
 use crate::exact::integers::numbers;
 use crate::exact::{Hit, Shift, Touch};
 use crate::{Feature, Number, Sphere};
-
-/// A triangle whose corners move with the same constant velocity.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Triangle<T = f32> {
-    pub(crate) corners: [[T; 3]; 3],
-    pub(crate) velocity: [T; 3],
-}
 
 /// What is wrong with an invalid triangle, against which no sphere can be tested.
 #[derive(Clone, Copy, Debug, PartialEq)]

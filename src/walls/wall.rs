@@ -4,9 +4,9 @@ use glam::DVec3;
 
 use super::half_space::HalfSpace;
 use super::round::Round;
+use super::vectors::{ALIGNED, is_parallel, unit};
 use crate::error::Shortest;
 use crate::exact::{Hit, Shift};
-use crate::wide::to_one;
 use crate::{Domain, Error, Number, Sphere};
 
 /// Shape of a wall. Every vector has the components x, y and z, in numbers of type `T`.
@@ -339,21 +339,6 @@ impl<T: Number> Wall<T> {
             Err(problem.to_owned())
         }
     }
-}
-
-/// Largest sine of the angle between two vectors that count as parallel. It is not 0, because float32 rounds
-/// the directions of vectors.
-const ALIGNED: f64 = 1e-6;
-
-/// Returns whether two vectors, which must not be 0, are parallel, or nearly so.
-pub(crate) fn is_parallel(axis: DVec3, edge: DVec3) -> bool {
-    unit(axis).cross(unit(edge)).length() <= ALIGNED
-}
-
-/// Returns the unit vector in the direction of a vector, which must not be 0.
-pub(crate) fn unit(x: DVec3) -> DVec3 {
-    // The squares of very long or very short vectors are out of range.
-    (x * to_one(x.abs().max_element())).normalize()
 }
 
 fn vector<T: Number>(x: [T; 3]) -> DVec3 {

@@ -6,10 +6,12 @@ use glam::DVec3;
 use super::half_space::{HalfSpace, HalfSpaceIntegers};
 use super::round::{Round, RoundIntegers};
 use super::triangle::{Triangle, TriangleFloat64, TriangleIntegers};
-use super::wall::{Solid, unit};
+use super::vectors::unit;
+use super::wall::Solid;
 use crate::Feature;
-use crate::exact::Products;
-use crate::exact::integers::{Numbers3, PairIntegers, Rounded};
+use crate::domain::Products;
+use crate::exact::integers::{Numbers3, PairIntegers};
+use crate::number::sealed::Numbers;
 use crate::wide::{WideScale, to_one};
 
 /// Relative margin of the float64 test, far larger than its rounding errors.
@@ -36,7 +38,7 @@ impl WideWall {
     /// Returns the time of impact and the depth of a sphere, displaced by `products`, in a step of duration `dt`. Each is
     /// the nearest number of type `T`, and the depth at most `longest`. Returns `None` if the sphere does not touch the
     /// wall. `guess` affects only the speed.
-    pub(crate) fn rounded<T: Rounded>(
+    pub(crate) fn rounded<T: Numbers>(
         &self,
         sphere: &Numbers3,
         products: &Products,

@@ -5,7 +5,8 @@ use std::array::from_fn;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::{WideSphere, without_groups};
+use super::scale::{WideScale, exponent, power};
+use super::sphere::{WideSphere, without_groups};
 use crate::error::Field;
 use crate::lattice::{MAX_CELLS, duals, reduce};
 use crate::limits::CHUNK;
@@ -62,56 +63,6 @@ pub(crate) struct Enclosed<'a> {
     pub(super) is_moderate: bool,
 }
 
-/// Powers of two that bring most lengths of a world to about 1, and dt to between 1 and 2.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WideScale {
-    pub(crate) length: f64,
-    pub(crate) time: f64,
-    /// Two factors of velocities. Their product might overflow.
-    pub(crate) speed: [f64; 2],
-}
-
-impl WideScale {
-    /// Returns the scale that brings the length `size` to about `to`, which is a power of two.
-    pub(crate) fn new(size: f64, to: f64, dt: f64) -> Self {
-        let length = if size > 0.0 {
-            exponent(to) - exponent(size)
-        } else {
-            0
-        };
-        let time = if dt > 0.0 { exponent(dt) } else { 0 };
-        let (length, time) = (length.clamp(-900, 900), time.clamp(-900, 900));
-        let speed = length + time;
-        // Both factors are at most 1, or both are at least 1, so the first product loses no digits that the second keeps.
-        let speed = [speed / 2, speed - speed / 2].map(power);
-        Self {
-            length: power(length),
-            time: power(-time),
-            // The speeds of a step of duration 0 do not matter.
-            speed: if dt > 0.0 { speed } else { [0.0; 2] },
-        }
-    }
-
-    /// Returns a velocity in these units.
-    pub(crate) fn speeds(&self, velocity: [f64; 3]) -> [f64; 3] {
-        velocity.map(|v| v * self.speed[0] * self.speed[1])
-    }
-}
-
-/// Returns the exponent of the greatest power of two that is at most `x`, or -1023 for smaller numbers.
-fn exponent(x: f64) -> i32 {
-    i32::try_from(x.to_bits() >> 52 & 0x7ff).unwrap_or(0) - 1023
-}
-
-/// Returns the power of two that brings a length to about 1, if it does not overflow.
-pub(crate) fn to_one(length: f64) -> f64 {
-    power((-exponent(length)).min(1000))
-}
-
-fn power(exponent: i32) -> f64 {
-    f64::from_bits(u64::try_from(1023 + exponent.clamp(-1022, 1023)).unwrap_or(1023) << 52)
-}
-
 /// The sets of a step in float64, before they are packed.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'a> {
@@ -161,7 +112,7 @@ impl<'a> Enclosed<'a> {
             let limit = MAX_MAGNITUDE_F64;
             return Err(Error::InvalidTimeStep { dt, limit });
         }
-        domain.check_f64()?;
+        domain.check::<f64>()?;
         step.check_columns()?;
         step.check_counts()?;
         let sets = match second {
@@ -178,7 +129,7 @@ impl<'a> Enclosed<'a> {
         domain: &Domain,
         memory: &'a mut EnclosedMemory,
     ) -> Result<Self, Error> {
-        domain.check_f64()?;
+        domain.check::<f64>()?;
         check_count(spheres.len())?;
         let sources = [Source::Packed(spheres, true), Source::Packed(&[], false)];
         Self::of(sources, Sets::One, (*domain, 0.0), memory)

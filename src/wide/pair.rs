@@ -10,10 +10,11 @@ use wide::f64x2;
 
 use super::WideSphere;
 use super::double::{difference, product, split, square, sum};
-use super::enclose::WideScale;
+use super::scale::WideScale;
 use crate::Domain;
+use crate::domain::Products;
+use crate::exact::Arithmetic;
 use crate::exact::integers::PairIntegers;
-use crate::exact::{Arithmetic, Products};
 use crate::lanes::{three, two};
 
 /// The sign of a float64 sum that cancels is certain if its magnitude is at least this fraction of the sum of the

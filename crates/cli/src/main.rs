@@ -5,17 +5,15 @@ mod collide;
 mod neighbors;
 mod progress;
 mod read_args;
+mod say;
 mod summary;
 mod world_args;
 
-use std::io::Write;
 use std::process::ExitCode;
 
-use carom_formats::ErrorKind;
-use carom_formats::read::{World, Worlds};
 use clap::Parser;
 
-use progress::Progress;
+use say::{is_broken_pipe, say};
 
 /// Finds every pair of moving spheres that touch during a time step, and when they first touch.
 #[derive(Debug, Parser)]
@@ -57,15 +55,15 @@ Run `carom collide --help`, `carom neighbors --help` or `carom bench --help` for
 fn main() -> ExitCode {
     let done = match Command::parse() {
         Command::Collide(args) => {
-            args.check();
+            usage("collide", args.check());
             collide::run(&args)
         }
         Command::Neighbors(args) => {
-            args.check();
+            usage("neighbors", args.check());
             neighbors::run(&args)
         }
         Command::Bench(args) => {
-            args.check();
+            usage("bench", args.check());
             bench::run(*args).map(|()| ExitCode::SUCCESS)
         }
     };
@@ -108,8 +106,11 @@ fn in_terms_of_the_tool(message: &str) -> String {
     WORDS.into_iter().fold(message.to_owned(), replace)
 }
 
-fn exit_with_usage_error(subcommand: &str, what: String) -> ! {
+/// Ends the program if the arguments of a subcommand contradict each other.
+fn usage(subcommand: &str, checked: Result<(), String>) {
     use clap::CommandFactory;
+
+    let Err(what) = checked else { return };
 
     let mut carom = Command::command();
     carom.build();
@@ -118,69 +119,6 @@ fn exit_with_usage_error(subcommand: &str, what: String) -> ! {
     match command {
         Some(command) => error.with_cmd(command).exit(),
         None => error.exit(),
-    }
-}
-
-/// Returns whether an error is a failed write to a pipe that its reader has closed.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let cause = error.root_cause().downcast_ref::<std::io::Error>();
-    cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
-}
-
-/// Writes a line to standard error. A failure to write is ignored, where `eprintln!` would panic.
-fn say(message: &str) {
-    let _ = writeln!(std::io::stderr(), "{message}");
-}
-
-/// Prints the notes about the spheres of a frame, without the notes that were printed for earlier frames.
-fn say_new_notes(world: &World, notes: &mut Vec<String>, progress: &Progress) {
-    for note in &world.notes {
-        if !notes.contains(note) {
-            progress.aside(|| say(&format!("note: {note}")));
-            notes.push(note.clone());
-        }
-    }
-}
-
-/// Returns the next frame. If it is cut off, the function stores the error in `cut_off`, and the frames end.
-fn next_frame(
-    worlds: &mut Worlds<'_>,
-    cut_off: &mut Option<carom_formats::Error>,
-) -> Result<Option<World>, carom_formats::Error> {
-    match worlds.next().transpose() {
-        Err(error) if error.kind() == ErrorKind::CutOff => {
-            *cut_off = Some(error);
-            Ok(None)
-        }
-        next => next,
-    }
-}
-
-/// Returns the error of a frame that is cut off, after a note about the lists that end before it. `frames` is the
-/// number of complete frames, and `has_list` says whether there are lists.
-fn end_of_frames(
-    cut_off: Option<carom_formats::Error>,
-    frames: u64,
-    has_list: bool,
-) -> anyhow::Result<()> {
-    let Some(error) = cut_off else {
-        return Ok(());
-    };
-    if has_list {
-        let name = if frames == 1 { "frame" } else { "frames" };
-        say(&format!(
-            "note: the list is complete for {frames} {name}, up to the one that is cut off"
-        ));
-    }
-    Err(error.into())
-}
-
-/// Returns true after a successful write, and false if the reader of the pipe has closed the pipe. Any other
-/// failure to write is returned as an error.
-fn is_heard(written: Result<(), impl Into<anyhow::Error>>) -> anyhow::Result<bool> {
-    match written.map_err(Into::into) {
-        Err(error) if is_broken_pipe(&error) => Ok(false),
-        other => other.map(|()| true),
     }
 }
 

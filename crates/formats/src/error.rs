@@ -176,6 +176,11 @@ macro_rules! bail {
 }
 pub(crate) use bail;
 
+/// Returns an error at a line or row.
+pub(crate) fn at(source: &str, unit: &str, place: u64, what: &str) -> Error {
+    Error::new(format!("{source}, {unit} {place}: {what}"))
+}
+
 #[cfg(test)]
 mod tests {
     use std::io;

@@ -12,10 +12,10 @@ use crate::gpu::device::device_kernels::DeviceKernels;
 use crate::gpu::device::timing::{StageTiming, TimedBy};
 use crate::gpu::input::load::Loads;
 use crate::gpu::input::upload::{Submitted, UploadRing};
+use crate::gpu::results::capacity::{Capacity, MeshCapacity};
 use crate::gpu::results::decode::Recorded;
 use crate::gpu::results::gathering::Gathering;
 use crate::gpu::results::staging::Staging;
-use crate::gpu::results::summary::{Capacity, MeshCapacity};
 use crate::gpu::results::ticket::Known;
 use crate::limits::MAX_SPHERES;
 use crate::reuse::ReusedVec;
@@ -81,7 +81,7 @@ impl CollisionBuffers {
     ) -> Result<Self, Error> {
         check(&options)?;
         kernels.context.probe()?;
-        let parts = SizedParts::new(&kernels, capacity, &options)?;
+        let (parts, mesh) = Self::sized(&kernels, capacity, &options)?;
         let by = if options.kernel_times {
             TimedBy::Dispatch
         } else {
@@ -96,7 +96,7 @@ impl CollisionBuffers {
             recording: parts.recording,
             reductions: parts.reductions,
             neighbors: parts.neighbors,
-            mesh: parts.mesh,
+            mesh,
             outgrown: None,
             timing,
             uploads: UploadRing::default(),
@@ -108,6 +108,25 @@ impl CollisionBuffers {
             serial: 0,
             shortest_segment: f32::MIN_POSITIVE,
         })
+    }
+
+    /// Makes what depends on the capacity of a world, and the buffers of the search for spheres near triangles. Must be
+    /// called inside a wgpu error scope.
+    pub(crate) fn sized(
+        kernels: &Arc<DeviceKernels>,
+        capacity: BufferCapacity,
+        options: &BufferOptions,
+    ) -> Result<(SizedParts, Option<Box<Self>>), Error> {
+        let context = &kernels.context;
+        let buffers = Buffers::new(&context.device, &context.limits, capacity, options.periodic)?;
+        let mut mesh = None;
+        if capacity.triangles > 0 {
+            let (own, capacity) = (mesh_options(options, capacity), mesh_capacity(capacity));
+            mesh = Some(Box::new(Self::new(kernels.clone(), own, capacity)?));
+        }
+        let of_mesh = mesh.as_ref().map(|mesh| &mesh.buffers);
+        let parts = SizedParts::new(kernels, buffers, of_mesh, options)?;
+        Ok((parts, mesh))
     }
 
     /// Returns how many cells away from the periodic cell a sphere may be in the last recorded step,
@@ -174,4 +193,28 @@ fn check(options: &BufferOptions) -> Result<(), Error> {
         });
     }
     Ok(())
+}
+
+/// Returns the options of the buffers in which spheres near triangles are sought.
+fn mesh_options(options: &BufferOptions, capacity: BufferCapacity) -> BufferOptions {
+    let spheres = (capacity.spheres + capacity.triangles).min(u64::from(u32::MAX));
+    BufferOptions {
+        recordings: options.recordings,
+        max_candidates: options.max_candidates,
+        periodic: options.periodic,
+        ..BufferOptions::new(spheres as u32)
+    }
+}
+
+fn mesh_capacity(capacity: BufferCapacity) -> BufferCapacity {
+    BufferCapacity {
+        spheres: capacity.spheres + capacity.triangles,
+        segments: capacity.mesh_segments,
+        pairs: capacity.mesh_pairs,
+        walls: 0,
+        triangles: 0,
+        mesh_segments: 0,
+        mesh_pairs: 0,
+        wall_collisions: 0,
+    }
 }

@@ -3,7 +3,7 @@
 use super::buffers::{BufferCapacity, Buffers};
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::sized_parts::SizedParts;
-use crate::gpu::results::summary::{Capacity, MeshCapacity};
+use crate::gpu::results::capacity::{Capacity, MeshCapacity};
 use crate::limits::{MAX_SPHERES, most_images, most_proxies};
 use crate::{Error, MAX_MAGNITUDE};
 
@@ -30,6 +30,9 @@ fn of_mesh(required: &Capacity, mesh: &CollisionBuffers) -> Capacity {
         ..Capacity::for_spheres(mesh.buffers.capacity.spheres)
     }
 }
+
+/// The larger buffers of a world, and those of its search for spheres near triangles.
+type Larger = (SizedParts, Option<Box<CollisionBuffers>>);
 
 /// The result of a comparison of the buffers with a required capacity.
 struct Growth {
@@ -111,16 +114,16 @@ impl CollisionBuffers {
 
     /// Returns a function that makes the larger buffers, or `None` if the present ones suffice. The
     /// function must be called inside a wgpu error scope.
-    fn larger(&self, growth: &Growth) -> Option<impl FnOnce() -> Result<SizedParts, Error>> {
+    fn larger(&self, growth: &Growth) -> Option<impl FnOnce() -> Result<Larger, Error>> {
         let capacity = growth.capacity;
         (capacity != self.buffers.capacity).then_some(move || {
             self.kernels.context.probe()?;
-            SizedParts::new(&self.kernels, capacity, &self.options)
+            CollisionBuffers::sized(&self.kernels, capacity, &self.options)
         })
     }
 
     /// Replaces the buffers by larger ones, if there are any. Returns whether there are.
-    fn apply(&mut self, growth: &Growth, larger: Option<SizedParts>) -> bool {
+    fn apply(&mut self, growth: &Growth, larger: Option<Larger>) -> bool {
         let grows = larger.is_some();
         if let Some(parts) = larger {
             self.replace(parts);
@@ -188,13 +191,12 @@ impl CollisionBuffers {
         Ok((capacity, shortest_segment))
     }
 
-    fn replace(&mut self, parts: SizedParts) {
+    fn replace(&mut self, (parts, mesh): Larger) {
         let SizedParts {
             buffers,
             recording,
             reductions,
             neighbors,
-            mesh,
         } = parts;
         self.buffers = buffers;
         self.recording = recording;

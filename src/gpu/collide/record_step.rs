@@ -1,11 +1,11 @@
-//! Records one time step of collision detection into the application's command encoder.
+//! Prepares a step or a search for neighbours, and records its commands.
 
 use std::mem::offset_of;
 use std::sync::Arc;
 
 use super::buffers::{BufferCapacity, Buffers};
 use super::collision_buffers::{CollisionBuffers, Outgrown};
-use super::neighbors::{self, Neighbors};
+use super::neighbors::Neighbors;
 use super::stages::Recording;
 use super::walls::StepWalls;
 use crate::gpu::device::shader::constants::FLAG_WATCH;
@@ -19,69 +19,7 @@ use crate::gpu::results::decode::Recorded;
 use crate::shared::sets::Sets;
 use crate::shared::units::Units;
 use crate::step::{CheckedStep, Step};
-use crate::validate::check_dt;
-use crate::{Domain, Error, NeighborSearch, Sphere, Spheres, Walls};
-
-mod sealed {
-    use super::{CollisionBuffers, Error, NeighborSearch, Ready, Step};
-
-    /// Prepares the recording of a step: all parts that can fail.
-    pub trait Recordable: Sized {
-        fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error>;
-
-        fn ready_neighbors(
-            search: &NeighborSearch<'_, Self>,
-            buffers: &mut CollisionBuffers,
-        ) -> Result<Ready, Error>;
-    }
-}
-
-/// Spheres that [`CollisionBuffers::record`] accepts: [`Spheres`] on the host, or [`DeviceSpheres`]
-/// in GPU buffers of the application.
-pub trait RecordableSpheres: sealed::Recordable {}
-
-impl RecordableSpheres for Spheres<'_> {}
-impl RecordableSpheres for DeviceSpheres<'_> {}
-
-impl sealed::Recordable for Spheres<'_> {
-    fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
-        let &Step { domain, .. } = step;
-        let (dt, walls) = (step.dt(), step.walls());
-        domain.check()?;
-        let walls = StepWalls::new(walls, dt, 1.0, &domain, buffers.last_walls())?;
-        // If one of two sets is empty, the spheres of the other set may still touch walls.
-        let alone = buffers.buffers.walls.is_some();
-        let mut packed = std::mem::take(&mut buffers.packed);
-        let ready = step.in_slices(&mut packed).and_then(|(first, second)| {
-            let step = HostStep::checked(first, second, dt, domain, alone)?;
-            buffers.ready_host(&step, Extras::of_walls(walls.as_ref()))
-        });
-        buffers.packed = packed;
-        ready
-    }
-
-    fn ready_neighbors(
-        search: &NeighborSearch<'_, Self>,
-        buffers: &mut CollisionBuffers,
-    ) -> Result<Ready, Error> {
-        neighbors::ready_host(search, buffers)
-    }
-}
-
-impl sealed::Recordable for DeviceSpheres<'_> {
-    fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
-        check_dt(step.dt())?;
-        step.domain.check()?;
-        buffers.ready_device(step, None)
-    }
-
-    fn ready_neighbors(
-        search: &NeighborSearch<'_, Self>,
-        buffers: &mut CollisionBuffers,
-    ) -> Result<Ready, Error> {
-        neighbors::ready_device(search, buffers)
-    }
-}
+use crate::{Domain, Error, Sphere, Walls};
 
 /// A step with its values already in an upload buffer. Recording its commands cannot fail.
 pub struct Ready {
@@ -117,7 +55,7 @@ pub(crate) struct Extras<'a> {
 }
 
 impl<'a> Extras<'a> {
-    fn of_walls(walls: Option<&'a StepWalls>) -> Self {
+    pub(crate) fn of_walls(walls: Option<&'a StepWalls>) -> Self {
         Self {
             walls,
             ..Self::default()
@@ -168,61 +106,6 @@ fn extent_of(walls: Option<&StepWalls>) -> f32 {
 }
 
 impl CollisionBuffers {
-    /// Records the collision detection of one time step into the application's encoder.
-    ///
-    /// Later commands, in the same encoder or a later submission, find the results in carom's
-    /// buffers, such as [`results`](Self::results) and [`pairs`](Self::pairs), until the next
-    /// recorded step runs.
-    ///
-    /// Spheres on the host are copied before this method returns, and may be changed at once. GPU
-    /// buffers of the application are read when the recorded commands run. Each recording has its
-    /// own values, so several steps may be recorded before one submission.
-    ///
-    /// The encoder must be created by the device of the pipeline. carom cannot check this. With an
-    /// encoder of another device, wgpu reports an error when the application finishes the encoder.
-    ///
-    /// A recording reuses the upload buffer of an earlier recording that has run, if there is one
-    /// that is large enough. Otherwise it creates a new one. An upload buffer cannot be reused if
-    /// its encoder was dropped without a submission. A recording creates bind groups only if no
-    /// recent recording used the same buffers of the application.
-    ///
-    /// # Errors
-    /// Returns one of these errors:
-    /// - [`Error::InvalidTimeStep`] if the length of the time step is negative, not finite or too
-    ///   large.
-    /// - [`Error::InvalidSphere`] if a sphere on the host has an invalid value, [`Error::ColumnLength`] or
-    ///   [`Error::InvalidColumn`] if columns of spheres on the host differ in length or have no values.
-    /// - [`Error::InvalidDomain`] if the edges of a periodic domain are out of range or span no
-    ///   cell, [`Error::Unsupported`] if the cell is too small or too skewed for a GPU, and
-    ///   [`Error::NotAskedFor`] if the buffers were created without
-    ///   [`BufferOptions::with_periodic`](crate::gpu::BufferOptions::with_periodic).
-    /// - [`Error::InvalidWall`] if a wall has an invalid value or does not repeat with a periodic
-    ///   domain, [`Error::NotAskedFor`] if the buffers were created without
-    ///   [`BufferOptions::with_walls`](crate::gpu::BufferOptions::with_walls), [`Error::TooManyWalls`] if the step
-    ///   has more walls than this option allows. The same applies to triangles of meshes, with the
-    ///   option [`triangles`](crate::gpu::BufferOptions::with_triangles).
-    /// - [`Error::SourceBuffer`] if a GPU buffer of the application cannot be read as described, or if spheres
-    ///   have inverse masses.
-    /// - [`Error::OverCapacity`] if the step may have more spheres than the buffers hold.
-    /// - [`Error::TooManyInFlight`] if
-    ///   [`BufferOptions::with_recordings`](crate::gpu::BufferOptions::with_recordings) recordings are in flight
-    ///   already.
-    /// - [`Error::DeviceLimit`] if one buffer cannot hold the spheres on the host.
-    /// - [`Error::DeviceLost`] if the device is lost.
-    ///
-    /// On an error, nothing is recorded into the encoder, the number of recordings in flight stays
-    /// the same, and readbacks still refer to the step that was recorded before.
-    pub fn record<S: RecordableSpheres>(
-        &mut self,
-        encoder: &mut wgpu::CommandEncoder,
-        step: &Step<'_, S>,
-    ) -> Result<(), Error> {
-        self.begin_recording()?;
-        let ready = S::ready(step, self)?;
-        self.encode(encoder, ready);
-        Ok(())
-    }
-
     pub(crate) fn record_checked(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -278,14 +161,14 @@ impl CollisionBuffers {
         } = step;
         let (dt, walls) = (step.dt(), step.walls());
         let lattice = self.lattice(&domain)?;
-        let neighbors = self.neighbors.as_ref().filter(|_| request.is_some());
+        let searched = self.neighbors.as_ref().filter(|_| request.is_some());
         for spheres in [Some(&first), second.as_ref()].into_iter().flatten() {
             refuse_masses(spheres)?;
         }
         let mut loading = self.loads.load(
             &self.kernels,
             &self.buffers,
-            neighbors,
+            searched.map(|neighbors| &neighbors.given),
             &first,
             second.as_ref(),
         )?;
@@ -340,7 +223,7 @@ impl CollisionBuffers {
         Ok(())
     }
 
-    fn last_walls(&self) -> Option<&Arc<Walls>> {
+    pub(crate) fn last_walls(&self) -> Option<&Arc<Walls>> {
         self.recorded.as_ref()?.walls.as_ref()
     }
 
@@ -577,7 +460,7 @@ mod tests {
     use super::super::options::BufferOptions;
     use super::*;
     use crate::gpu::pipeline::CollisionPipeline;
-    use crate::gpu::results::summary::Capacity;
+    use crate::gpu::results::capacity::Capacity;
 
     #[test]
     fn outgrown_buffers_are_dropped_once_a_submitted_recording_copied_them() -> Result<(), Error> {

@@ -26,7 +26,7 @@ impl<'a> HostStep<'a> {
         alone: bool,
     ) -> Result<Self, Error> {
         check_dt(dt)?;
-        domain.check()?;
+        domain.check::<f32>()?;
         let Some(second) = second else {
             return Ok(Self {
                 parts: [first, &[]],

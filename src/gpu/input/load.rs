@@ -7,7 +7,6 @@ use super::bound_spheres::{BoundSpheres, Window, check_motions};
 use super::device_spheres::DeviceSpheres;
 use crate::Error;
 use crate::gpu::collide::buffers::Buffers;
-use crate::gpu::collide::neighbors::Neighbors;
 use crate::gpu::collide::stages::Stage;
 use crate::gpu::device::device_kernels::DeviceKernels;
 use crate::gpu::device::dispatch::{Dispatch, workgroups};
@@ -31,11 +30,12 @@ pub(crate) struct Loading {
 }
 
 impl Loads {
+    /// `searched` has the buffers for the spheres of a search for neighbours.
     pub(crate) fn load(
         &mut self,
         kernels: &DeviceKernels,
         own: &Buffers,
-        neighbors: Option<&Neighbors>,
+        searched: Option<&NamedBuffers>,
         first: &DeviceSpheres<'_>,
         second: Option<&DeviceSpheres<'_>>,
     ) -> Result<Loading, Error> {
@@ -53,7 +53,7 @@ impl Loads {
                 .as_ref()
                 .map_or_else(SourceLayout::zeroed, |other| other.layout),
         ];
-        let mut dispatches = self.dispatches(kernels, own, neighbors, &one, other.as_ref())?;
+        let mut dispatches = self.dispatches(kernels, own, searched, &one, other.as_ref())?;
         let widest = limits.max_compute_workgroups_per_dimension;
         for (set, layout) in layouts.iter().enumerate().take(dispatches.len() - 2) {
             dispatches[1 + set].resize(workgroups(layout.at_most.into()), widest);
@@ -70,7 +70,7 @@ impl Loads {
         &mut self,
         kernels: &DeviceKernels,
         own: &Buffers,
-        neighbors: Option<&Neighbors>,
+        searched: Option<&NamedBuffers>,
         one: &BoundSpheres<'_>,
         other: Option<&BoundSpheres<'_>>,
     ) -> Result<Vec<Dispatch>, Error> {
@@ -79,9 +79,9 @@ impl Loads {
             .flatten()
             .flat_map(|set| [set.count].into_iter().chain(set.values))
             .collect();
-        let (cache, to) = match neighbors {
+        let (cache, to) = match searched {
             None => (&mut self.of_steps, &own.named),
-            Some(neighbors) => (&mut self.of_searches, &neighbors.given),
+            Some(given) => (&mut self.of_searches, given),
         };
         cache.get(&windows, || {
             let bind = || load(kernels, own, to, one, other);

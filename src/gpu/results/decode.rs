@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use bytemuck::{Pod, Zeroable};
 
+use super::capacity::{Capacity, MeshCapacity};
 use super::pair_list::{ExactCollisions, RawCollisions, unpacked_image};
 use super::read_layout::{ReadLayout, ReadRoom, part};
 use super::read_now::values;
 use super::status::Status;
-use super::summary::{Capacity, MeshCapacity, StepSummary};
+use super::summary::StepSummary;
 use crate::exact::{self, GRAZING, ReportedPair};
 use crate::gpu::collide::walls::decide;
 use crate::gpu::device::shader::layout::{

@@ -1,5 +1,6 @@
 //! The results on the device, and their way to the host.
 
+pub(crate) mod capacity;
 pub(crate) mod decode;
 pub(crate) mod gathering;
 pub(crate) mod outputs;

@@ -3,42 +3,9 @@
 
 use std::time::Duration;
 
+use super::capacity::{Capacity, MeshCapacity};
 use super::status::Status;
 use crate::gpu::device::shader::layout::CaromResults;
-
-/// Capacity that a step needs, for [`CollisionBuffers::grow`](crate::gpu::CollisionBuffers::grow), or that buffers
-/// have: [`CollisionBuffers::capacity`](crate::gpu::CollisionBuffers::capacity).
-/// [`Error::Truncated`](crate::Error::Truncated) and [`StepSummary::required_capacity`] contain what a step needs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub struct Capacity {
-    /// Number of spheres, in both sets together if the step has two sets.
-    pub spheres: u64,
-    /// Number of time segments, without the first segment of each sphere: see
-    /// [`BufferOptions::with_segments`](crate::gpu::BufferOptions::with_segments).
-    pub segments: u64,
-    /// Number of pairs found, or 0 if the step ended before it counted pairs.
-    pub pairs: u64,
-    /// Number of images of spheres in a periodic domain, which `segments` includes.
-    pub images: u64,
-    /// Number of wall collisions found.
-    pub wall_collisions: u64,
-    /// Distance that a fast sphere moves in one time segment, in the unit of length of the grids.
-    pub(crate) segment: f32,
-    pub(crate) mesh: MeshCapacity,
-}
-
-/// Capacity that the search for spheres near triangles needs. The fields are as in
-/// [`Capacity`].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct MeshCapacity {
-    pub(crate) segments: u64,
-    pub(crate) pairs: u64,
-    pub(crate) images: u64,
-    pub(crate) segment: f32,
-}
 
 impl MeshCapacity {
     fn new(results: &CaromResults) -> Self {
@@ -47,22 +14,6 @@ impl MeshCapacity {
             pairs: wide(results.found),
             images: wide(results.images),
             segment: results.segment,
-        }
-    }
-}
-
-impl Capacity {
-    /// Returns the capacity for `spheres` spheres (in both sets together if a step has two sets),
-    /// and for no time segments and no pairs.
-    pub fn for_spheres(spheres: u64) -> Self {
-        Self {
-            spheres,
-            segments: 0,
-            pairs: 0,
-            images: 0,
-            wall_collisions: 0,
-            segment: 0.0,
-            mesh: MeshCapacity::default(),
         }
     }
 }

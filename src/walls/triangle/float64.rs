@@ -13,8 +13,9 @@ use std::array::from_fn;
 
 use glam::DVec3;
 
-use super::{Triangle, vector};
+use super::corners::Triangle;
 use crate::exact::{Hit, Shift, Touch};
+use crate::walls::vector;
 use crate::{Feature, Sphere};
 
 /// Largest relative error of one float64 operation: half a unit in the last place of 1.

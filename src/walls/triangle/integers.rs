@@ -9,10 +9,9 @@ use dashu_int::IBig;
 
 use super::Triangle;
 use crate::Feature;
-use crate::exact::Products;
-use crate::exact::integers::{
-    Dyadic, Numbers3, Rounded, cross, dot, in_units, nearest, sign, unit_of,
-};
+use crate::domain::Products;
+use crate::exact::integers::{Dyadic, Numbers3, cross, dot, in_units, nearest, sign, unit_of};
+use crate::number::sealed::Numbers;
 
 type Vector = [IBig; 3];
 
@@ -146,7 +145,7 @@ impl TriangleIntegers {
     /// Returns the time of impact and the depth in a step of duration `dt`, each rounded to the nearest number of type
     /// `T`, or `None` if the sphere does not touch. The depth is at most `longest`. `guess`, an estimate of the time of
     /// impact or of the depth, affects only the speed of this function.
-    pub(in crate::walls) fn rounded<T: Rounded>(
+    pub(in crate::walls) fn rounded<T: Numbers>(
         &self,
         dt: T,
         guess: f64,

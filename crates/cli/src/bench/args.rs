@@ -7,7 +7,6 @@ use carom_formats::read::{Input, ReadOptions};
 use carom_scenes::{Parameters, Scene};
 use clap::ValueEnum;
 
-use crate::exit_with_usage_error;
 use crate::read_args::{ReadArgs, time_step};
 
 /// Command-line arguments of `carom bench`. The description of the subcommand is in `main.rs`.
@@ -161,28 +160,26 @@ pub(crate) struct Case {
 
 impl Args {
     /// Ends the process with a message and exit code 2 if the command-line arguments contradict each other.
-    pub(crate) fn check(&self) {
+    /// Fails if arguments contradict each other.
+    pub(crate) fn check(&self) -> Result<(), String> {
         if self.gpu_report.is_some() && matches!(self.backend, Where::Cpu) {
             let what = "`--gpu-report` needs a GPU: leave out `--backend cpu`";
-            exit_with_usage_error("bench", what.to_owned());
+            return Err(what.to_owned());
         }
-        if let Err(what) = self.cases() {
-            exit_with_usage_error("bench", what);
-        }
-        if self.input().is_none() && self.reading.is_given() {
+        self.cases()?;
+        if self.input()?.is_none() && self.reading.is_given() {
             let what = "`--format` and the radii apply to a file only: name a file with `--input`";
-            exit_with_usage_error("bench", what.to_owned());
+            return Err(what.to_owned());
         }
+        Ok(())
     }
 
-    pub(crate) fn input(&self) -> Option<Input> {
+    pub(crate) fn input(&self) -> Result<Option<Input>, String> {
         let input = self
             .input
             .as_ref()
             .map(|path| self.reading.input(std::slice::from_ref(path)));
-        input
-            .transpose()
-            .unwrap_or_else(|what| exit_with_usage_error("bench", what))
+        input.transpose()
     }
 
     pub(crate) fn read_options(&self) -> ReadOptions {

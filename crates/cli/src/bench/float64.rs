@@ -7,8 +7,8 @@ use carom::{
 };
 use serde::Serialize;
 
-use super::{Stage, median, median_of_stage};
-use crate::say;
+use super::median::{Stage, median, median_of_stage};
+use crate::say::say;
 
 /// Result of timing the spheres of a benchmark in float64.
 #[derive(Serialize)]

@@ -1,15 +1,50 @@
 //! The GPU of a report: its properties, and the time that each kernel (compute shader) takes on it.
 
+use std::time::{Duration, Instant};
+
 use anyhow::{Context, bail};
 use carom::gpu::{BufferOptions, CollisionPipeline, StepSummary, kernels, wgpu};
 use carom::{Sphere, Step};
 use serde::Serialize;
 
-use super::median;
-use super::report::Limit;
+use super::median::median;
 
 /// Largest number of attempts to make the buffers large enough for a world.
 const ATTEMPTS: usize = 6;
+
+/// The deadline of a GPU report. Checks and measurements that would end later are left out.
+pub(super) struct Limit {
+    pub(super) end: Instant,
+}
+
+impl Limit {
+    /// Returns whether work that takes the time `duration` would end before the deadline if it began now.
+    pub(super) fn allows(&self, duration: Duration) -> bool {
+        let end = Instant::now().checked_add(duration);
+        end.is_some_and(|end| end <= self.end)
+    }
+
+    /// Calls a function up to `most` times, and at least once, and returns the results. Stops early
+    /// if one more call would end after the time limit, if it took as long as the longest call so
+    /// far.
+    pub(super) fn repeat<T>(
+        &self,
+        most: u32,
+        mut call: impl FnMut() -> anyhow::Result<T>,
+    ) -> anyhow::Result<Vec<T>> {
+        let mut results = Vec::new();
+        let mut longest = Duration::ZERO;
+        for _ in 0..most.max(1) {
+            if !results.is_empty() && !self.allows(longest) {
+                break;
+            }
+            let start = Instant::now();
+            results.push(call()?);
+            longest = longest.max(start.elapsed());
+        }
+        Ok(results)
+    }
+}
 
 /// Properties of a GPU and its driver.
 #[derive(Clone, Serialize)]

@@ -6,6 +6,7 @@ mod float64;
 mod floor;
 #[cfg(feature = "native")]
 mod kernel_times;
+mod median;
 #[cfg(feature = "native")]
 mod report;
 
@@ -21,9 +22,10 @@ pub(crate) use args::Args;
 use args::Case;
 use float64::{Float64, Float64Run};
 use floor::{Counts, Moved};
+use median::{Stage, median, median_of_stage};
 
 use crate::progress::Progress;
-use crate::say;
+use crate::say::say;
 
 /// Result of timing one benchmark scene or file, printed as a JSON object on one line.
 #[derive(Serialize)]
@@ -78,12 +80,6 @@ struct World {
     bullets: Option<f32>,
 }
 
-#[derive(Serialize)]
-struct Stage {
-    name: &'static str,
-    median_seconds: f64,
-}
-
 #[cfg(feature = "native")]
 use report::run as report;
 
@@ -109,7 +105,7 @@ pub(crate) fn run(arguments: Args) -> anyhow::Result<()> {
 /// Runs the benchmarks in the current rayon pool.
 fn measure(arguments: Args) -> anyhow::Result<()> {
     let cases = arguments.cases().map_err(|what| anyhow!(what))?;
-    let input = arguments.input();
+    let input = arguments.input().map_err(anyhow::Error::msg)?;
     let mut bench = Bench {
         threads: rayon::current_num_threads(),
         bandwidth: arguments.bandwidth,
@@ -361,27 +357,5 @@ impl World {
             );
         }
         words.join(" ")
-    }
-}
-
-/// Returns the median time of a stage in seconds. If a stage ran more than once in a call, its times in this
-/// call are added up.
-fn median_of_stage(name: &str, calls: &[Statistics]) -> f64 {
-    let of_call = |call: &Statistics| {
-        let runs = call.stages.iter().filter(|(stage, _)| *stage == name);
-        runs.map(|(_, time)| time.as_secs_f64()).sum()
-    };
-    median(calls.iter().map(of_call).collect())
-}
-
-/// Returns the median of a list of values: the middle value, or the mean of the two middle values.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    let of_index = |index: usize| values.get(index).copied().unwrap_or(0.0);
-    if values.len() % 2 == 1 {
-        of_index(middle)
-    } else {
-        (of_index(middle.saturating_sub(1)) + of_index(middle)) / 2.0
     }
 }

@@ -11,9 +11,10 @@ use carom::{Backend, Collision, Detector, Options, Statistics, Step};
 use carom_scenes::Scene;
 use serde::Serialize;
 
-use super::kernel_times::{Gpu, KernelTime, Properties};
-use super::{Args, floor, median, median_of_stage};
-use crate::say;
+use super::kernel_times::{Gpu, KernelTime, Limit, Properties};
+use super::median::{median, median_of_stage};
+use super::{Args, floor};
+use crate::say::say;
 
 /// Number of spheres in the worlds on which the GPU and the CPU are compared.
 const CHECKED: usize = 20_000;
@@ -45,40 +46,6 @@ struct Report {
     timings: Vec<Timing>,
     /// The checks and measurements that were left out because of the time limit.
     left_out: Vec<String>,
-}
-
-/// The deadline of a GPU report. Checks and measurements that would end later are left out.
-pub(super) struct Limit {
-    end: Instant,
-}
-
-impl Limit {
-    /// Returns whether work that takes the time `duration` would end before the deadline if it began now.
-    pub(super) fn allows(&self, duration: Duration) -> bool {
-        let end = Instant::now().checked_add(duration);
-        end.is_some_and(|end| end <= self.end)
-    }
-
-    /// Calls a function up to `most` times, and at least once, and returns the results. Stops early
-    /// if one more call would end after the time limit, if it took as long as the longest call so
-    /// far.
-    pub(super) fn repeat<T>(
-        &self,
-        most: u32,
-        mut call: impl FnMut() -> anyhow::Result<T>,
-    ) -> anyhow::Result<Vec<T>> {
-        let mut results = Vec::new();
-        let mut longest = Duration::ZERO;
-        for _ in 0..most.max(1) {
-            if !results.is_empty() && !self.allows(longest) {
-                break;
-            }
-            let start = Instant::now();
-            results.push(call()?);
-            longest = longest.max(start.elapsed());
-        }
-        Ok(results)
-    }
 }
 
 #[derive(Serialize)]

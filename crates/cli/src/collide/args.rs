@@ -8,7 +8,6 @@ use carom_formats::write::{Order, Target};
 use clap::ValueEnum;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
-use crate::exit_with_usage_error;
 use crate::read_args::{ReadArgs, time_step};
 use crate::world_args::{Where, WorldArgs, keep_input};
 
@@ -172,16 +171,8 @@ Exit codes:
 
 impl Args {
     /// Ends the process with a message and exit code 2 if the command-line arguments contradict each other.
-    pub(crate) fn check(&self) {
-        if let Err(what) = self.conflict() {
-            exit_with_usage_error("collide", what);
-        }
-    }
-
-    pub(crate) fn input(&self) -> Input {
-        self.reading
-            .input(&self.paths)
-            .unwrap_or_else(|what| exit_with_usage_error("collide", what))
+    pub(crate) fn input(&self) -> anyhow::Result<Input> {
+        self.reading.input(&self.paths).map_err(anyhow::Error::msg)
     }
 
     pub(crate) fn read_options(&self) -> ReadOptions {
@@ -195,7 +186,8 @@ impl Args {
         !self.simple_walls.is_empty() || !self.meshes.is_empty()
     }
 
-    fn conflict(&self) -> Result<(), String> {
+    /// Fails if arguments contradict each other.
+    pub(crate) fn check(&self) -> Result<(), String> {
         let input = self.reading.input(&self.paths)?;
         let list = self.output.as_ref().and_then(Target::path);
         keep_input(

@@ -24,12 +24,12 @@ use report::Report;
 use verify::Verdict;
 
 use crate::progress::Progress;
+use crate::say::{end_of_frames, is_heard, next_frame, say, say_new_notes};
 use crate::world_args::{in_float32, single};
-use crate::{end_of_frames, is_heard, next_frame, say, say_new_notes};
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let progress = Progress::new();
-    let input = args.input();
+    let input = args.input()?;
     let options = args.read_options();
     let mut worlds = read::open(&input, args.world.frame, &options, &progress)?;
     let mut next = worlds.next().transpose()?;

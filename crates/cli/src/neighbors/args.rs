@@ -6,7 +6,6 @@ use carom_formats::read::{self, Input, ReadOptions};
 use carom_formats::write::Target;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
-use crate::exit_with_usage_error;
 use crate::read_args::{Format, inputs};
 use crate::world_args::{Where, WorldArgs, keep_input};
 
@@ -69,12 +68,6 @@ Exit codes:
 
 impl Args {
     /// Ends the process with a message and exit code 2 if the arguments contradict each other.
-    pub(crate) fn check(&self) {
-        if let Err(what) = self.conflict() {
-            exit_with_usage_error("neighbors", what);
-        }
-    }
-
     pub(crate) fn input(&self) -> Input {
         inputs(&self.paths, self.format)
     }
@@ -86,7 +79,8 @@ impl Args {
         })
     }
 
-    fn conflict(&self) -> Result<(), String> {
+    /// Fails if arguments contradict each other.
+    pub(crate) fn check(&self) -> Result<(), String> {
         let input = self.input();
         let list = self.output.as_ref().and_then(Target::path);
         keep_input(&input, &[("--output", list)])?;

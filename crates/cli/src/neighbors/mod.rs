@@ -14,9 +14,9 @@ use carom_formats::write::{self, Columns, List, Pair, Subject, Target};
 pub(crate) use args::Args;
 
 use crate::progress::Progress;
+use crate::say::{end_of_frames, is_heard, next_frame, say_new_notes};
 use crate::summary::{backend_line, periodic_edges, shortest};
 use crate::world_args::{in_float32, single};
-use crate::{end_of_frames, is_heard, next_frame, say_new_notes};
 
 const SHOWN: usize = 10;
 

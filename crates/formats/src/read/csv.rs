@@ -8,8 +8,8 @@ use ::csv::{ByteRecord, ReaderBuilder};
 use crate::error::{Error, Result, bail};
 use crate::read::cell;
 use crate::read::columns::{Columns, Names};
+use crate::read::frame_text::fields;
 use crate::read::text::{Place, Text};
-use crate::read::trajectory::fields;
 use crate::read::{ReadOptions, Separator, World, number};
 
 /// Reads spheres from CSV. The header names the columns, in any order: `x`, `y`, `z`; `radius` or `diameter`,

@@ -10,8 +10,8 @@ use ::csv::ByteRecord;
 use crate::error::{Error, ErrorKind, Result, bail};
 use crate::read::cell::{self, Cell, Given};
 use crate::read::columns::{Columns, Names};
+use crate::read::frame_text::fields;
 use crate::read::text::{Place, Text};
-use crate::read::trajectory::fields;
 use crate::read::{Radii, ReadOptions, Type, World, number};
 
 /// Columns of the section `Atoms` in each atom style.

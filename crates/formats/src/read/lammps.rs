@@ -5,11 +5,10 @@
 
 use std::io::BufRead;
 
-use crate::error::{Error, Result, bail};
+use crate::error::{Error, Result, at, bail};
 use crate::read::cell::{self, Cell, Given};
 use crate::read::columns::{Columns, Names};
-use crate::read::trajectory::{FrameText, fields};
-use crate::read::world::at;
+use crate::read::frame_text::{FrameText, fields};
 use crate::read::{ReadOptions, World, number};
 
 /// Names of the coordinates in a LAMMPS dump, in order of preference: plain, unwrapped, scaled, and scaled

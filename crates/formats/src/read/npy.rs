@@ -6,10 +6,10 @@ use std::io::{BufReader, ErrorKind, Read};
 use carom::HardSphere;
 use py_literal::Value;
 
-use crate::error::{Context, Error, Result, bail};
+use crate::error::{Context, Error, Result, at, bail};
 use crate::read::cell;
 use crate::read::columns::Names;
-use crate::read::world::{UNREAD, at};
+use crate::read::world::UNREAD;
 use crate::read::{ReadOptions, World, number};
 
 /// Maximum length of the header of a `.npy` file in bytes, as in NumPy.

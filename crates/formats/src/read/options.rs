@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use carom::Domain;
 
 use crate::error::{Error, Result, bail};
-use crate::read::cell::Cell;
 use crate::read::{ColumnNames, Type, number};
 
 /// Options for reading an input file.
@@ -124,39 +123,6 @@ pub fn magnitude(name: &str, text: &str) -> Result<f64> {
         let most = carom::MAX_MAGNITUDE_F64;
         bail!("the {name} is {x:?}, but must be from 0 to {most:e}")
     }
-}
-
-/// Parses a simulation box from numbers separated by spaces or commas: a corner, and then three lengths, three
-/// lengths and the angles α, β and γ in degrees, or three vectors of the edges. The domain is periodic along all edges.
-///
-/// # Errors
-/// Returns an error if the text is invalid or a number is out of range.
-pub fn box_of(text: &str) -> Result<Domain> {
-    let fields = text
-        .split([' ', ',', '\t'])
-        .filter(|field| !field.is_empty());
-    let numbers: Vec<f64> = fields
-        .map(|field| number::parse(field.as_bytes()))
-        .collect::<Result<_, _>>()
-        .map_err(|what: String| Error::new(format!("a number of the box {what}")))?;
-    let cell = match numbers[..] {
-        [x, y, z, a, b, c] => Cell::new([x, y, z], [[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]]),
-        [x, y, z, ref edges @ ..] if edges.len() == 9 => {
-            let edge = |k: usize| [edges[3 * k], edges[3 * k + 1], edges[3 * k + 2]];
-            Cell::new([x, y, z], [edge(0), edge(1), edge(2)])
-        }
-        [x, y, z, a, b, c, alpha, beta, gamma] => {
-            Cell::of_angles([x, y, z], [a, b, c, alpha, beta, gamma]).map_err(Error::new)?
-        }
-        _ => {
-            bail!(
-                "the box has {} numbers, but must have 6 (a corner and three lengths), 9 (a corner, \
-                 three lengths and three angles) or 12 (a corner and three edges)",
-                numbers.len()
-            );
-        }
-    };
-    cell.checked().map_err(Error::new)
 }
 
 #[cfg(test)]

@@ -2,8 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::read::world::at;
+use crate::error::{Error, ErrorKind, Result, at};
 
 /// Maximum length of a line in bytes, so that a file without line ends does not fill the memory.
 const LONGEST: u64 = 1 << 20;

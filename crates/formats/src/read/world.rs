@@ -2,7 +2,7 @@
 
 use carom::{Domain, HardSphere, Sphere};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, at};
 use crate::read::cell::Given;
 use crate::read::columns::{BadField, Columns, Names, Row};
 use crate::read::lines::Lines;
@@ -290,8 +290,4 @@ fn push<T>(list: &mut Vec<T>, element: T) -> bool {
         list.push(element);
     }
     fits
-}
-
-pub(crate) fn at(source: &str, unit: &str, place: u64, what: &str) -> Error {
-    Error::new(format!("{source}, {unit} {place}: {what}"))
 }

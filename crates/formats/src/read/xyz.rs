@@ -8,7 +8,7 @@ use std::io::BufRead;
 use crate::error::{Result, bail};
 use crate::read::cell::{self, Cell, Given};
 use crate::read::columns::{ATOMIC_NUMBER, Columns, Names};
-use crate::read::trajectory::FrameText;
+use crate::read::frame_text::FrameText;
 use crate::read::{ReadOptions, World, number, words};
 
 /// Maximum number of columns in an XYZ file, so that an invalid value of `Properties` does not fill the

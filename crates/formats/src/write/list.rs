@@ -9,7 +9,7 @@ use npyz::{DType, DTypeError, Field, NpyWriter, Serialize, TypeWrite, WriterBuil
 use crate::error::{Context, Error, Result};
 use crate::read::extension;
 use crate::write::columns::Columns;
-use crate::write::npz::{Npz, Wait};
+use crate::write::npz::{Npz, Seekable, Wait, WriteSeek, plain};
 use crate::write::output_file::OutputFile;
 use crate::write::pairs::Pair;
 
@@ -86,13 +86,6 @@ enum Rows<'a> {
     Npy(Box<NpyWriter<Row, Seekable<'a>>>),
     Npz(Npz<'a>),
 }
-
-/// A buffered output that can seek. The headers of NumPy arrays and archives are completed at the end.
-pub(crate) type Seekable<'a> = BufWriter<Box<dyn WriteSeek + 'a>>;
-
-pub(crate) trait WriteSeek: Write + Seek {}
-
-impl<W: Write + Seek> WriteSeek for W {}
 
 struct Row {
     columns: Columns,
@@ -271,10 +264,6 @@ impl<'a> Rows<'a> {
             Self::Npz(arrays) => arrays.finish(),
         }
     }
-}
-
-pub(crate) fn plain(name: &str) -> io::Result<DType> {
-    Ok(DType::Plain(name.parse().map_err(io::Error::other)?))
 }
 
 struct RowWriter;

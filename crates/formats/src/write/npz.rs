@@ -3,13 +3,19 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 
-use npyz::WriterBuilder;
+use npyz::{DType, WriterBuilder};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use crate::write::columns::{Column, Columns};
-use crate::write::list::{Seekable, plain};
 use crate::write::pairs::Pair;
+
+/// A buffered output that can seek. The headers of NumPy arrays and archives are completed at the end.
+pub(crate) type Seekable<'a> = BufWriter<Box<dyn WriteSeek + 'a>>;
+
+pub(crate) trait WriteSeek: Write + Seek {}
+
+impl<W: Write + Seek> WriteSeek for W {}
 
 /// A NumPy archive. Each column is collected until the list is complete, because the header of a NumPy array
 /// contains its length.
@@ -87,6 +93,10 @@ impl<'a> Npz<'a> {
         }
         archive.finish()?.flush()
     }
+}
+
+pub(crate) fn plain(name: &str) -> io::Result<DType> {
+    Ok(DType::Plain(name.parse().map_err(io::Error::other)?))
 }
 
 fn temporary() -> io::Result<File> {

@@ -1,6 +1,6 @@
 //! The brute-force method of the benchmark, which tests every pair of spheres.
 
-use super::Contender;
+use super::contender::Contender;
 use crate::step::{Ball, Found, World, impact, index, pair};
 
 /// Largest number of spheres for which the brute-force method runs.

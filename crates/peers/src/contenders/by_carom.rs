@@ -5,7 +5,7 @@ use std::sync::Arc;
 use carom::{Backend, Detector, Options, Step};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::Contender;
+use super::contender::Contender;
 use crate::step::{Found, World};
 
 /// The same detector runs all time steps of the benchmark.

@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use kiddo::{ImmutableKdTree, SquaredEuclidean};
 
-use super::Contender;
+use super::contender::Contender;
 use crate::step::{Ball, Found, World, index, sorted, test};
 
 /// A k-d tree of the centres of the bounding balls of all moving spheres. Each ball queries all centres

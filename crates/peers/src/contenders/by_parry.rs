@@ -5,7 +5,7 @@ use parry3d::bounding_volume::Aabb;
 use parry3d::math::Vector;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 
-use super::Contender;
+use super::contender::Contender;
 use crate::step::{Bounds, Found, World, before, index, sorted, test};
 
 /// The bounding volume hierarchy of parry3d, built anew in each time step.

@@ -10,7 +10,7 @@ use rapier3d::prelude::{
     ColliderHandle, ColliderSet, IntegrationParameters, RigidBodySet, Vector,
 };
 
-use super::Contender;
+use super::contender::Contender;
 use crate::step::{Bounds, Found, World, before, index, sorted, test};
 
 /// The broad phase of rapier3d, built anew in each time step.

@@ -3,7 +3,7 @@
 use rstar::RTree;
 use rstar::primitives::{GeomWithData, Rectangle};
 
-use super::Contender;
+use super::contender::Contender;
 use crate::step::{Bounds, Found, World, index, sorted, test};
 
 /// An R*-tree of the bounding boxes of all moving spheres. Each time step builds the tree by bulk loading,

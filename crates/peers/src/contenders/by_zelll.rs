@@ -2,7 +2,7 @@
 
 use zelll::{CellGrid, ParticleLike};
 
-use super::Contender;
+use super::contender::Contender;
 use super::grid::PlainGrid;
 use crate::step::{Ball, Found, World, index, sorted, test};
 

@@ -10,7 +10,7 @@
 
 use carom::{Collision, Sphere};
 
-use super::{Contender, MOST_CANDIDATES};
+use super::contender::{Contender, MOST_CANDIDATES};
 use crate::step::{Ball, Found, World, impact, index, pair, sorted};
 
 /// Largest number of cells in the uniform grid, so that the array of cell starts takes at most one gibibyte.

@@ -1,6 +1,6 @@
 //! Sort and sweep along one axis as one of the benchmarked methods.
 
-use super::Contender;
+use super::contender::Contender;
 use crate::step::{Bounds, Found, World, index, sorted, test};
 
 /// The bounding boxes of all moving spheres are sorted along the axis on which they overlap least, and then
@@ -31,7 +31,7 @@ impl Contender for PlaneSweep {
             counted += 1;
         }
         let candidates = (seen / counted.max(1)) as u64 * sorted.len() as u64;
-        (candidates > super::MOST_CANDIDATES).then(|| {
+        (candidates > super::contender::MOST_CANDIDATES).then(|| {
             format!(
                 "about {:.0e} pairs of boxes overlap along the sweep axis",
                 candidates as f64

@@ -7,9 +7,9 @@
 )]
 
 use super::canvas::Canvas;
+use super::picture::{BOTTOM, FAINT, INK, LEFT, RIGHT, TOP};
 use super::text::Align;
 use super::view::View;
-use super::{BOTTOM, FAINT, INK, LEFT, RIGHT, TOP};
 
 /// Minimum distance between two ticks of an axis in pixels, which leaves room for the longest number.
 const APART: f64 = 140.0;

@@ -10,12 +10,7 @@ use std::ops::Range;
 
 use ab_glyph::{FontRef, InvalidFont};
 
-use super::{HEIGHT, WIDTH};
-
-/// A colour: red, green and blue, each from 0 to 255.
-pub(crate) type Colour = [u8; 3];
-/// A position in the picture, in pixels from the top left corner.
-pub(crate) type Place = [f32; 2];
+use super::picture::{Colour, HEIGHT, Place, WIDTH};
 
 /// A pixel counts as completely covered if less than this fraction of it is uncovered.
 const NOTHING: f32 = 0.002;

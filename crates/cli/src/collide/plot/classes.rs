@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use carom::Collision;
 
-use super::canvas::Colour;
+use super::picture::Colour;
 
 /// Maximum number of colours for spheres with contacts. The eye could not distinguish more colours.
 const MOST: u32 = 8;

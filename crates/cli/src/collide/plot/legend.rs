@@ -1,10 +1,11 @@
 //! The legend of the picture.
 
-use super::canvas::{Canvas, Place};
+use super::canvas::Canvas;
 use super::classes::Classes;
+use super::picture::{FAINT, Picture, Place, RIGHT, TOP, WIDTH};
 use super::text::Align;
 use super::view::View;
-use super::{FAINT, Picture, RIGHT, TOP, WIDTH, scene, walls};
+use super::{scene, walls};
 
 const START: f32 = RIGHT + 34.0;
 const END: f32 = WIDTH as f32 - 30.0;

@@ -5,10 +5,10 @@ use std::f32::consts::PI;
 use carom::Sphere;
 use rayon::prelude::*;
 
-use super::canvas::{Canvas, Colour, Place};
+use super::canvas::Canvas;
 use super::classes::{Classes, contacts};
+use super::picture::{AT_THE_START, Colour, LATER, PAPER, Picture, Place};
 use super::view::View;
-use super::{AT_THE_START, LATER, PAPER, Picture};
 
 /// Radius in pixels below which a sphere is drawn as a dot.
 const LEAST_RADIUS: f32 = 0.75;

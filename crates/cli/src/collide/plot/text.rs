@@ -3,8 +3,8 @@
 
 use ab_glyph::{Font, ScaleFont, point};
 
-use super::INK;
-use super::canvas::{Canvas, Place};
+use super::canvas::Canvas;
+use super::picture::{INK, Place};
 
 #[derive(Clone, Copy)]
 pub(crate) enum Align {

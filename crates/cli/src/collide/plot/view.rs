@@ -2,8 +2,7 @@
 
 use carom::Sphere;
 
-use super::canvas::Place;
-use super::{BOTTOM, LEFT, RIGHT, TOP};
+use super::picture::{BOTTOM, LEFT, Place, RIGHT, TOP};
 
 /// Minimum distance between the spheres and the border of the plot area, in pixels.
 const MARGIN: f32 = 14.0;

@@ -5,7 +5,8 @@ use std::f64::consts::TAU;
 
 use carom::{Wall, WallShape, Walls};
 
-use super::canvas::{Canvas, Colour};
+use super::canvas::Canvas;
+use super::picture::Colour;
 use super::view::View;
 
 /// Colour of walls.

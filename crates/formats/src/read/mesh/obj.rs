@@ -3,7 +3,7 @@
 
 use std::io::BufRead;
 
-use super::{Mesh, position};
+use super::triangles::{MOST, Mesh, position};
 use crate::error::Result;
 use crate::read::number;
 use crate::read::text::{Place, Text};
@@ -80,7 +80,7 @@ pub fn read<R: BufRead>(source: &str, input: R) -> Result<Mesh> {
             "the face names vertex {most}, but the file has {}",
             mesh.vertices.len()
         );
-        return Err(crate::read::world::at(source, "line", line, &what));
+        return Err(crate::error::at(source, "line", line, &what));
     }
     mesh.check_not_empty(source)?;
     Ok(mesh)
@@ -144,10 +144,5 @@ fn vertex(word: &[u8], count: usize) -> Result<u32, String> {
         }
     };
     let index = u32::try_from(index).ok().filter(|&index| index < u32::MAX);
-    index.ok_or_else(|| {
-        format!(
-            "the face names vertex {place}, but {} is the limit",
-            super::MOST
-        )
-    })
+    index.ok_or_else(|| format!("the face names vertex {place}, but {} is the limit", MOST))
 }

@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, Cursor, ErrorKind, Read};
 
-use super::{Merged, Mesh, at_triangle};
+use super::triangles::{self, Merged, Mesh, at_triangle};
 use crate::error::{Context, Result, bail};
 use crate::read::number;
 use crate::read::text::{Place, Text};
@@ -192,5 +192,5 @@ fn position<'a>(words: impl Iterator<Item = &'a [u8]>) -> Result<[f64; 3], Strin
     if words.len() != 3 {
         return Err("a vertex must have three numbers: x, y and z".into());
     }
-    super::position(&words)
+    triangles::position(&words)
 }

@@ -119,38 +119,6 @@ pub(crate) fn check_spheres(
     summary.or_first_invalid(spheres, dt, set)
 }
 
-/// Checks spheres like [`check_spheres`], in parallel chunks. Each chunk consists of blocks of at
-/// most `block` spheres, and has a value of type `T`, at first the default. For each valid block,
-/// the function calls `visit` with this value, the index of the block's first sphere, and the
-/// block. Returns a summary of all spheres, and the values of all chunks, in the order of the
-/// spheres.
-pub(crate) fn check_and_visit<T: Default + Send>(
-    spheres: &[Sphere],
-    dt: f32,
-    set: Option<usize>,
-    block: usize,
-    visit: impl Fn(&mut T, usize, &[Sphere]) + Sync,
-) -> Result<(InputSummary, Vec<T>), Error> {
-    let check = |(number, chunk): (usize, &[Sphere])| {
-        let (mut summary, mut value) = (InputSummary::default(), T::default());
-        let mut first = number * CHUNK;
-        for spheres in chunk.chunks(block) {
-            let of_block = summary_of(spheres, dt);
-            summary = summary.merge(of_block);
-            if of_block.valid {
-                visit(&mut value, first, spheres);
-            }
-            first += spheres.len();
-        }
-        (summary, value)
-    };
-    let chunks = spheres.par_chunks(CHUNK).enumerate();
-    let (summaries, values): (Vec<_>, Vec<_>) = chunks.map(check).unzip();
-    let summaries = summaries.into_iter();
-    let summary = summaries.fold(InputSummary::default(), InputSummary::merge);
-    Ok((summary.or_first_invalid(spheres, dt, set)?, values))
-}
-
 /// Checks the numbers in all spheres, and returns their largest magnitude and their collision
 /// groups. The loop has no branches, and tests four numbers at once.
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {

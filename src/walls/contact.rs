@@ -1,115 +1,13 @@
-//! A sphere that touches a wall, and the geometry of their contact.
+//! The geometry of the contact of a sphere and a wall.
 
-use bytemuck::{Pod, Zeroable};
 use glam::DVec3;
 
+use super::Walls;
+use super::vectors::vector;
 use super::wall::Solid;
-use super::{Walls, vector};
-use crate::Touching;
-use crate::exact::{Products, Shift, Touch, Translation};
-use crate::number::sealed::Numbers as _;
-use crate::{Collision64, Contact, Domain, Feature, HardSphere, Sphere};
-
-/// A sphere and a wall that touch during a time step, with their time of impact.
-///
-/// A `WallCollision` has 16 bytes, and an array of them has the layout of an array in a GPU storage buffer.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct WallCollision {
-    /// Index of the sphere. In a step of two sets, sphere `i` of the second set has the index of
-    /// [`Collisions::second_set_start`](crate::Collisions::second_set_start) plus `i`.
-    pub sphere: u32,
-    /// Number of the wall. [`Walls`] says how walls are numbered.
-    pub wall: u32,
-    /// Time of impact: the earliest time in [0, dt] at which sphere and wall touch, in the unit of dt. The
-    /// time is 0 if they touch or overlap at the start of the step.
-    pub toi: f32,
-    /// Penetration depth at the start of the step, in the unit of length. The depth is 0 if sphere and wall
-    /// touch only later.
-    ///
-    /// The depth for each kind of wall is:
-    /// - Half-space: how far the sphere reaches beyond the plane.
-    /// - Hollow wall: how far the sphere reaches through the surface of the wall, measured along a radius of
-    ///   the wall.
-    /// - Solid sphere or cylinder: the sum of the radii minus the distance of the sphere's centre from the
-    ///   centre or axis of the wall.
-    /// - Triangle: the radius minus the distance of the sphere's centre from the triangle.
-    pub depth: f32,
-}
-
-/// A [`WallCollision`] of a sphere in float64.
-///
-/// A `WallCollision64` has 24 bytes.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct WallCollision64 {
-    /// Index of the sphere, as in [`WallCollision::sphere`].
-    pub sphere: u32,
-    /// Number of the wall, as in [`WallCollision::wall`].
-    pub wall: u32,
-    /// Time of impact, as in [`WallCollision::toi`].
-    pub toi: f64,
-    /// Penetration depth at the start of the step, as in [`WallCollision::depth`].
-    pub depth: f64,
-}
-
-impl Touching<f32> for WallCollision {
-    fn sides(&self) -> [u32; 2] {
-        [self.sphere, self.wall]
-    }
-
-    fn toi(&self) -> f32 {
-        self.toi
-    }
-
-    fn wide(&self) -> Collision64 {
-        Collision64 {
-            a: self.sphere,
-            b: self.wall,
-            toi: self.toi.into(),
-            depth: self.depth.into(),
-        }
-    }
-
-    fn of_wide(wide: &Collision64) -> Self {
-        Self {
-            sphere: wide.a,
-            wall: wide.b,
-            toi: f32::nearest(wide.toi),
-            depth: f32::nearest(wide.depth),
-        }
-    }
-}
-
-impl Touching<f64> for WallCollision64 {
-    fn sides(&self) -> [u32; 2] {
-        [self.sphere, self.wall]
-    }
-
-    fn toi(&self) -> f64 {
-        self.toi
-    }
-
-    fn wide(&self) -> Collision64 {
-        Collision64 {
-            a: self.sphere,
-            b: self.wall,
-            toi: self.toi,
-            depth: self.depth,
-        }
-    }
-
-    fn of_wide(wide: &Collision64) -> Self {
-        Self {
-            sphere: wide.a,
-            wall: wide.b,
-            toi: wide.toi,
-            depth: wide.depth,
-        }
-    }
-}
+use crate::domain::Products;
+use crate::exact::{Shift, Touch, Translation};
+use crate::{Contact, Domain, Feature, HardSphere, Sphere, WallCollision, WallCollision64};
 
 impl WallCollision {
     /// Returns the contact point, the normal and the approach speed at the time of impact.

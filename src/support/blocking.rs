@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use crate::Error;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
+pub(crate) enum Wait {
     /// The calling thread blocks until the GPU has finished.
     Block,
     /// The future of the step returns `Pending` until the GPU has finished, and its task is woken

@@ -1,0 +1,57 @@
+//! The list of spheres that touch walls, and blocks of spheres to test.
+
+use rayon::prelude::*;
+
+use crate::lanes::LANES;
+use crate::memory::out_of_memory;
+use crate::{Error, Sphere, WallCollision};
+
+const LIST: &str = "the list of wall collisions";
+
+/// The spheres that touch walls, sorted by sphere, by wall and by image.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WallHits {
+    pub(crate) hits: Vec<WallCollision>,
+    /// In a periodic domain, the image of the sphere for each entry of `hits`. Empty in open space.
+    pub(crate) images: Vec<[i32; 3]>,
+}
+
+impl WallHits {
+    pub(super) fn sort(&mut self) {
+        let by_names = |hit: &WallCollision| (hit.sphere, hit.wall);
+        if self.images.is_empty() {
+            self.hits.par_sort_unstable_by_key(by_names);
+            return;
+        }
+        let (hits, images) = (self.hits.iter().copied(), self.images.iter().copied());
+        let mut both: Vec<_> = hits.zip(images).collect();
+        both.par_sort_unstable_by_key(|(hit, image)| (by_names(hit), *image));
+        (self.hits, self.images) = both.into_iter().unzip();
+    }
+}
+
+pub(super) fn append<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<(), Error> {
+    let room = all.try_reserve(more.len());
+    room.map_err(|_| out_of_memory::<T>(all.len() + more.len(), LIST))?;
+    all.extend_from_slice(more);
+    Ok(())
+}
+
+/// Calls `visit` for every four spheres, with the number of spheres before them. If fewer than four are left,
+/// the block is filled up with copies, and the mask tells which of the four are real.
+#[inline(always)]
+pub(super) fn each_block(
+    spheres: &[Sphere],
+    mut visit: impl FnMut(usize, &[Sphere; LANES], u32) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let (blocks, rest) = spheres.as_chunks();
+    for (number, block) in blocks.iter().enumerate() {
+        visit(number * LANES, block, (1 << LANES) - 1)?;
+    }
+    let [first, ..] = rest else {
+        return Ok(());
+    };
+    let mut block = [*first; LANES];
+    block[..rest.len()].copy_from_slice(rest);
+    visit(blocks.len() * LANES, &block, (1 << rest.len()) - 1)
+}
