@@ -17,7 +17,7 @@ use super::walls::MovingWall;
 pub(crate) const APART: f64 = 1e-9;
 
 /// Bodies that approach slowly may overlap by this fraction of the sum of their radii, until the end of the substep.
-const OVERLAP: f64 = 1e-4;
+pub(crate) const OVERLAP: f64 = 1e-4;
 
 /// Two spheres, or a sphere and a wall.
 #[derive(Clone, Copy, Debug)]

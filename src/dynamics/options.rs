@@ -106,6 +106,7 @@ impl SimulationOptions {
     /// at rest have no impacts, and nothing else changes: faster impacts have their restitution. What spheres at rest
     /// pass to walls is in [`StepReport::wall_impulses`](crate::StepReport::wall_impulses), and not in the list of
     /// impacts. A pair that has four impacts within a contact time loses its restitution until the contact time is over.
+    /// If it meets again, all that touches it collides at once, and each contact that passes an impulse is an impact.
     /// Elastic spheres (restitution 1) rest only if they do not approach at all. While spheres move in contact, positions
     /// have errors of some 10⁻⁴ of the radii, and up to gravity times the square of the contact time. So the
     /// contact time is to be short: 10⁻³ of the time in which a sphere falls by its radius is very short, and 10⁻¹ is
@@ -118,9 +119,9 @@ impl SimulationOptions {
     /// A sphere that slides fast along a hollow wall is turned away from the wall, and hits the wall again after about
     /// the contact time. This does not change its kinetic energy.
     ///
-    /// Without a contact time, inelastic spheres may collapse: infinitely many impacts in a finite time. The
-    /// step then returns [`Error::TooManyImpacts`]. So set a contact time if inelastic spheres come to rest, or
-    /// slide along a hollow wall.
+    /// Without a contact time, inelastic spheres may collapse: infinitely many impacts in a finite time. Gravity does the
+    /// same to a sphere, elastic or not, that lies on a floor and does not bounce. The step then returns
+    /// [`Error::TooManyImpacts`]. So set a contact time if spheres come to rest, or slide along a hollow wall.
     #[must_use]
     pub fn with_contact_time(mut self, contact_time: f64) -> Self {
         self.contact_time = contact_time;

@@ -8,6 +8,7 @@ use glam::DVec3;
 use super::candidate::Candidate;
 use super::contact::APART;
 use super::contact::{Blow, ContactPair};
+use super::impulses::{Body, Touching};
 use super::islands::{Island, IslandPart, Lookup, Track};
 use super::path::Piece;
 use super::report::{Impact, Partner, Removal};
@@ -32,7 +33,7 @@ const SQUEEZED: u16 = 256;
 /// only if the approach is faster than this fraction of the slow speed. Each impact takes away the approach of the pair, but others
 /// may bring it back in part. What remains waits for the end of the substep.
 const MOST_SLOW: u8 = 8;
-const FLOOR: f64 = 0.05;
+pub(crate) const FLOOR: f64 = 0.05;
 
 /// If gravity presses two bodies together that approach at less than this fraction of the slow speed, a rule sees them
 /// this fraction of the contact time later.
@@ -49,16 +50,31 @@ const PARTS: u32 = 16;
 /// times of all pairs. This is faster than a queue.
 const FEW: usize = 12;
 
+/// Working memory for joint impacts (`joint.rs`): contacts, and the bodies that they connect.
+#[derive(Debug, Default)]
+pub(crate) struct Joint {
+    /// The place of each body in the members of the island.
+    pub(crate) members: Vec<u32>,
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) contacts: Vec<Touching>,
+    /// The link of each contact.
+    pub(crate) links: Vec<u32>,
+    /// For each member of the island, its place in `bodies`, or `u32::MAX`.
+    pub(crate) places: Vec<u32>,
+    /// For each link, whether it is in `links`.
+    pub(crate) listed: Vec<bool>,
+}
+
 /// Working memory for processing the impacts of an island (a group of spheres that hit each other).
 /// It is reused for the next island.
 #[derive(Debug, Default)]
 pub(crate) struct ReplayScratch<'a> {
     /// The pairs that may meet in the island (a group of spheres that are replayed together): two
     /// spheres of the island, or a sphere of the island and a wall. The list is sorted.
-    links: Vec<Link<'a>>,
+    pub(crate) links: Vec<Link<'a>>,
     /// The time of the next impact of each pair in `links`, or infinity if the pair has none.
     times: Vec<f64>,
-    members: Vec<MemberState>,
+    pub(crate) members: Vec<MemberState>,
     /// For each sphere, the indices in `links` of the pairs with this sphere. The rows are not used
     /// if `links` has at most [`FEW`] pairs.
     rows: Rows<u32>,
@@ -68,19 +84,20 @@ pub(crate) struct ReplayScratch<'a> {
     /// Pieces of the paths of the island's spheres, in the order of time. An impact starts a new
     /// piece in the path of each sphere that takes part. The number beside a piece is the index of
     /// its sphere in `members`.
-    turns: Vec<(u32, Piece)>,
+    pub(crate) turns: Vec<(u32, Piece)>,
+    pub(crate) joint: Joint,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Link<'a> {
-    candidate: Candidate,
+pub(crate) struct Link<'a> {
+    pub(crate) candidate: Candidate,
     /// The places in `members` of the two spheres of the candidate. If the candidate is a sphere
     /// and a wall, both entries are the place of the sphere.
-    ends: [u32; 2],
-    contact: ContactPair<'a>,
+    pub(crate) ends: [u32; 2],
+    pub(crate) contact: ContactPair<'a>,
     /// Whether the sphere and its partner (a sphere or a wall) pass through each other without an
     /// impact, as a result of the caller's rule. This lasts until a gap separates the two.
-    passing: bool,
+    pub(crate) passing: bool,
     /// Number of impacts of the pair since the time `first`, within one contact time.
     impacts: u16,
     first: f64,
@@ -92,23 +109,31 @@ struct Link<'a> {
 impl Link<'_> {
     /// Returns the indices in `members` of the spheres of this pair: two indices for two spheres
     /// that may meet, and one index for a sphere that may meet a wall.
-    fn places(&self) -> impl Iterator<Item = u32> + use<> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = u32> + use<> {
         let both = matches!(self.candidate.partner, Partner::Sphere(_));
         self.ends.into_iter().take(1 + usize::from(both))
+    }
+
+    /// Counts an impact at `time`.
+    pub(crate) fn count(&mut self, time: f64, contact_time: f64) {
+        if time - self.first >= contact_time {
+            (self.impacts, self.first) = (0, time);
+        }
+        self.impacts = self.impacts.saturating_add(1);
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-struct MemberState {
-    sphere: u32,
-    piece: Piece,
-    /// Number of impacts so far.
-    impacts: u32,
+pub(crate) struct MemberState {
+    pub(crate) sphere: u32,
+    pub(crate) piece: Piece,
+    /// Number of impacts so far. A joint impact counts once.
+    pub(crate) impacts: u32,
     /// Time of the last impact.
-    last: f64,
+    pub(crate) last: f64,
     /// Whether the sphere was removed at its last impact.
-    removed: bool,
-    inverse_mass: f64,
+    pub(crate) removed: bool,
+    pub(crate) inverse_mass: f64,
 }
 
 /// A predicted impact. The order is reversed, because the standard heap returns the largest element.
@@ -178,6 +203,11 @@ pub(crate) fn replay<'a>(
         scratch.links[index].passing = false;
         let link = scratch.links[index];
         let [a, b] = [link.ends[0] as usize, link.ends[1] as usize];
+        if link.impacts > 0 && scratch.is_crowded(index, time, setting) {
+            island.virial += scratch.collide_jointly(index, time, setting, part)?;
+            scratch.check_limits(&link, part.impacts.len(), most, setting)?;
+            continue;
+        }
         let Some((impact, distance, is_slow)) = scratch.strike(&link, time, setting, part)? else {
             scratch.links[index].passing = true;
             scratch.predict(index, time, setting)?;
@@ -185,10 +215,7 @@ pub(crate) fn replay<'a>(
         };
         if setting.options.contact_time > 0.0 {
             let link = &mut scratch.links[index];
-            if time - link.first >= setting.options.contact_time {
-                (link.impacts, link.first) = (0, time);
-            }
-            link.impacts = link.impacts.saturating_add(1);
+            link.count(time, setting.options.contact_time);
             if is_slow {
                 if time - link.slowed >= setting.pause(&link.contact) {
                     (link.slow, link.slowed) = (0, time);
@@ -202,15 +229,7 @@ pub(crate) fn replay<'a>(
             let [a, b] = [a, b].map(|end| scratch.members[end].piece);
             scratch.links[index].passing = !is_slow && link.contact.is_approaching(&a, &b, time);
         }
-        for end in link.places().map(|place| place as usize) {
-            let member = &scratch.members[end];
-            if member.impacts > setting.most_impacts || part.impacts.len() > most {
-                return Err(Error::TooManyImpacts {
-                    sphere: setting.id(member.sphere) as usize,
-                    limit: setting.options.max_impacts(),
-                });
-            }
-        }
+        scratch.check_limits(&link, part.impacts.len(), most, setting)?;
         scratch.predict_again([a, b], time, setting)?;
     }
     island.impacts = impacts..number(part.impacts.len())?;
@@ -296,6 +315,48 @@ impl<'a> ReplayScratch<'a> {
             })
     }
 
+    /// Returns an error if a sphere of a pair that has collided has had too many impacts.
+    fn check_limits(
+        &self,
+        link: &Link<'_>,
+        impacts: usize,
+        most: usize,
+        setting: &Setting<'_>,
+    ) -> Result<(), Error> {
+        for end in link.places() {
+            let member = &self.members[end as usize];
+            if member.impacts > setting.most_impacts || impacts > most {
+                return Err(Error::TooManyImpacts {
+                    sphere: setting.id(member.sphere) as usize,
+                    limit: setting.options.max_impacts(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what the pair `links[index]` would do to each other at a time.
+    pub(crate) fn blow(&self, index: usize, time: f64) -> Blow {
+        let link = &self.links[index];
+        let [a, b] = link.ends.map(|end| &self.members[end as usize]);
+        link.contact.blow(&a.piece, &b.piece, time)
+    }
+
+    /// Returns the links of a member.
+    pub(crate) fn links_of(&self, member: usize) -> impl Iterator<Item = usize> {
+        let few = if self.is_small() { self.links.len() } else { 0 };
+        let few = (0..few).filter(move |&link| {
+            let ends = self.links[link].ends;
+            ends.iter().any(|&end| end as usize == member)
+        });
+        let many: &[u32] = if self.is_small() {
+            &[]
+        } else {
+            self.rows.row(member)
+        };
+        few.chain(many.iter().map(|&link| link as usize))
+    }
+
     fn is_small(&self) -> bool {
         self.links.len() <= FEW
     }
@@ -322,7 +383,7 @@ impl<'a> ReplayScratch<'a> {
 
     /// After an impact of the spheres `members[a]` and `members[b]`, predicts the next impact of
     /// every pair in `links` that contains one of them.
-    fn predict_again(
+    pub(crate) fn predict_again(
         &mut self,
         [a, b]: [usize; 2],
         from: f64,
@@ -415,6 +476,24 @@ impl<'a> ReplayScratch<'a> {
         }
         let pile = matches!(partner, Partner::Sphere(_)) && !(a.piece.falls && b.piece.falls);
         blow.touch.pressing > 0.0 || pile || self.is_frequent(link, time, setting)
+    }
+
+    /// Returns whether a pair has had many impacts within a contact time and again meets fast, so that all that touch it
+    /// collide with it.
+    fn is_crowded(&self, index: usize, time: f64, setting: &Setting<'_>) -> bool {
+        let link = &self.links[index];
+        if !self.is_frequent(link, time, setting) {
+            return false;
+        }
+        let blow = self.blow(index, time);
+        if blow.approach < setting.slow {
+            return false;
+        }
+        setting.rule.is_default() || {
+            let [a, b] = link.ends.map(|end| &self.members[end as usize].piece);
+            let encounter = setting.encounter(&link.candidate, [a, b], &blow, time);
+            setting.rule.response(&encounter) == Response::Bounce
+        }
     }
 
     /// Returns whether a pair has had many impacts within a contact time.
@@ -585,6 +664,6 @@ fn reserve_one(queue: &mut BinaryHeap<Event>) -> Result<(), Error> {
     Ok(())
 }
 
-fn number(count: usize) -> Result<u32, Error> {
+pub(crate) fn number(count: usize) -> Result<u32, Error> {
     u32::try_from(count).map_err(|_| out_of_memory::<Piece>(count, "a substep"))
 }

@@ -17,6 +17,7 @@ use super::HardSphere;
 use super::candidate::TouchKey;
 use super::candidates::Candidates;
 use super::contact::ContactPair;
+use super::impulses::{Body, Touching, find};
 use super::narrow::narrow;
 use super::options::slow_speed;
 use super::path::Piece;
@@ -44,26 +45,25 @@ const PUSHED: f64 = 0.1;
 /// approach.
 const APART: f64 = 1e-9;
 
-/// A sphere that rests and is slower than this fraction of the slow speed lies still.
+/// A sphere that rests lies still if it is slower than this fraction of the slow speed, or than this fraction of the speed
+/// that gravity gives in the substep.
 const STILL: f64 = 1e-5;
+const CREEP: f64 = 1e-6;
 
-/// The impulses are found when a sweep changes no speed by more than this fraction of the speed that gravity gives in the
-/// substep.
-const FOUND: f64 = 1e-7;
+/// The impulses are found when no speed lacks more than this fraction of the speed that gravity gives in the substep.
+const FOUND: f64 = 1e-8;
 
-/// Number of impulses that are computed at most in a substep, and the least number of sweeps over all touching bodies.
-const MOST: usize = 1 << 17;
-const SWEEPS: usize = 50;
+/// Number of impulses that are computed in a substep, if that is more than the number of steps of the search.
+const MOST: usize = 1 << 22;
+const STEPS: usize = 500;
 
 /// A force with which a search for impulses begins is at most this multiple of the weight of all bodies.
 const MOST_WEIGHTS: f64 = 10.0;
 
-/// A sphere that rests, or touches one that does.
+/// What is known of a body: a sphere that rests, or touches one that does.
 #[derive(Clone, Copy, Debug)]
-struct Body {
+struct RestLoad {
     sphere: u32,
-    velocity: DVec3,
-    inverse_mass: f64,
     /// For how long gravity has not acted on the sphere, or 0 if it falls.
     owed: f64,
     /// The impulse against gravity that keeps it at rest.
@@ -76,26 +76,11 @@ struct Body {
 #[derive(Clone, Copy, Debug)]
 struct TouchingPair {
     key: TouchKey,
-    /// Places of the two spheres in the list of bodies. A wall has the place of its sphere.
-    ends: [u32; 2],
-    at_wall: bool,
-    /// Velocity of the wall.
-    wall: DVec3,
-    normal: DVec3,
-    /// Distance of the centres of two spheres.
-    distance: f64,
-    /// Speed at which the two have to part.
-    parting: f64,
-    /// The reciprocal of the sum of the inverse masses.
-    mass: f64,
+    contact: Touching,
     /// Whether one can rest on the other.
     rests: bool,
     /// Whether the two touch wherever the sphere slips.
     flat: bool,
-    /// The impulse that the sphere passes to its partner, and how it changes from sweep to sweep.
-    impulse: f64,
-    trend: f64,
-    change: f64,
     radius: f64,
 }
 
@@ -105,6 +90,8 @@ pub(crate) struct Rest {
     /// The force of each touching pair in the last substep, sorted.
     forces: Vec<(TouchKey, f64)>,
     bodies: Vec<Body>,
+    /// The load of each body.
+    loads: Vec<RestLoad>,
     touching: Vec<TouchingPair>,
     /// The place of each sphere in `bodies`, or [`NONE`].
     places: Vec<u32>,
@@ -114,8 +101,8 @@ pub(crate) struct Rest {
 
 const NONE: u32 = u32::MAX;
 
-/// The new velocities of some spheres, with whether each of them rests from now on, and what they pass on.
-type Settled = (Vec<(u32, DVec3, bool)>, Passed);
+/// The new places and velocities of some spheres, with whether each of them rests from now on, and what they pass on.
+type Settled = (Vec<(u32, [DVec3; 2], bool)>, Passed);
 
 /// What resting spheres pass to others in a substep.
 #[derive(Debug, Default)]
@@ -134,7 +121,7 @@ impl Rest {
 
     /// Finds the impulses between touching bodies at the end of a substep of the given duration. `owed` has the spheres
     /// that rest, each with the time for which gravity has not acted on it. `start` is the state at the end of the
-    /// substep. Returns the new velocities of some spheres, with whether each of them rests from now on.
+    /// substep. Returns the new places and velocities of some spheres, with whether each of them rests from now on.
     pub(crate) fn settle(
         &mut self,
         owed: &[(u32, f64)],
@@ -149,7 +136,9 @@ impl Rest {
         }
         let slow = slow_speed(start.options);
         self.list(owed, duration, candidates, start)?;
-        let residue = self.sweep(FOUND * duration * start.options.gravity.length());
+        let steps = STEPS.max(MOST / self.touching.len().max(1));
+        let tolerance = FOUND * duration * start.options.gravity.length();
+        let residue = find(&mut self.bodies, &mut self.touching, tolerance, steps);
         let new = self.results(duration, start)?;
         if residue > PUSHED * slow {
             // The impulses are not found yet, or there are none. What is left must be slow in the next substep.
@@ -172,6 +161,7 @@ impl Rest {
         let Self {
             forces,
             bodies,
+            loads,
             touching,
             places,
             ..
@@ -180,15 +170,39 @@ impl Rest {
         reserve(places, start.spheres.len())?;
         places.resize(start.spheres.len(), NONE);
         bodies.clear();
+        loads.clear();
         touching.clear();
+        let mut add =
+            |sphere: u32, owed: f64, bodies: &mut Vec<Body>, loads: &mut Vec<RestLoad>| {
+                let place = &mut places[sphere as usize];
+                if *place == NONE {
+                    *place = narrow(bodies.len());
+                    let state = &start.spheres[sphere as usize];
+                    push(bodies, Body::new(state.motion(), state.inverse_mass()))?;
+                    let load = RestLoad {
+                        sphere,
+                        owed,
+                        support: 0.0,
+                        carried: false,
+                    };
+                    push(loads, load)?;
+                }
+                Ok::<_, Error>(*place)
+            };
         for &(sphere, owed) in owed {
-            add(bodies, places, sphere, owed, start.spheres)?;
+            add(sphere, owed, bodies, loads)?;
         }
         for &(sphere, _) in owed {
             for near in candidates.of(sphere) {
                 let other = near.other;
-                let twice = other < sphere && places[other as usize] < narrow(owed.len());
-                if start.removed[other as usize] || twice {
+                // The spheres that rest are in order, so a search finds the place of each.
+                let place_of = |end: u32| owed.binary_search_by_key(&end, |(sphere, _)| *sphere);
+                let twice = other < sphere && place_of(other).is_ok();
+                let near_itself = near
+                    .special
+                    .is_none_or(|candidate| matches!(candidate.partner, Partner::Sphere(_)))
+                    && other == sphere;
+                if near_itself || start.removed[other as usize] || twice {
                     continue;
                 }
                 let candidate = near.candidate(sphere, start.ids);
@@ -209,8 +223,7 @@ impl Rest {
                 let response = || {
                     // Gravity has moved the spheres towards what they rest on.
                     let pressed = |end: u32, piece: &Piece| {
-                        let place = places[end as usize] as usize;
-                        let owed = bodies.get(place).map_or(0.0, |body| body.owed);
+                        let owed = place_of(end).map_or(0.0, |place| owed[place].1);
                         Piece {
                             velocity: piece.velocity + options.gravity * owed,
                             ..*piece
@@ -230,6 +243,7 @@ impl Rest {
                     Partner::Wall(wall) => Some(start.walls.get(wall).velocity),
                     Partner::Sphere(_) => None,
                 };
+                let flat = contact.is_flat();
                 let radius = start.spheres[ends[0] as usize].radius;
                 let radius = radius.min(start.spheres[ends[1] as usize].radius);
                 let curved = blow.touch.sliding.length_squared() * blow.touch.curvature;
@@ -240,32 +254,23 @@ impl Rest {
                 } else {
                     depth.min(0.0) / duration
                 };
-                let (mut pair, known) = ([0; 2], &mut *places);
+                let mut pair = [0; 2];
                 for (place, end) in pair.iter_mut().zip(ends) {
-                    *place = add(bodies, known, end, 0.0, start.spheres)?;
+                    *place = add(end, 0.0, bodies, loads)?;
                 }
                 if wall.is_some_and(|velocity| velocity != DVec3::ZERO) {
-                    bodies[pair[0] as usize].carried = true;
+                    loads[pair[0] as usize].carried = true;
                 }
-                let inverse = pair.map(|place| bodies[place as usize].inverse_mass);
-                let inverse = inverse[0] + if wall.is_some() { 0.0 } else { inverse[1] };
                 let force = force.map_or(0.0, |place| forces[place].1);
+                let mut contact = Touching::new(pair, wall, &blow, APART * slow + pushed, bodies);
+                contact.impulse = force * duration;
                 push(
                     touching,
                     TouchingPair {
                         key,
-                        ends: pair,
-                        at_wall: wall.is_some(),
-                        wall: wall.unwrap_or_default(),
-                        normal: blow.touch.normal,
-                        distance: blow.distance,
-                        parting: APART * slow + pushed,
-                        mass: inverse.recip(),
+                        contact,
                         rests: curved <= CURVED * strength,
-                        flat: contact.is_flat(),
-                        impulse: force * duration,
-                        trend: 0.0,
-                        change: 0.0,
+                        flat,
                         radius,
                     },
                 )?;
@@ -273,11 +278,11 @@ impl Rest {
         }
         touching.sort_unstable_by_key(|pair| pair.key);
         touching.dedup_by_key(|pair| pair.key);
-        for body in bodies.iter_mut() {
-            body.velocity += options.gravity * body.owed;
+        for (body, load) in bodies.iter_mut().zip(loads.iter()) {
+            body.velocity += options.gravity * load.owed;
         }
         for pair in touching.iter() {
-            pair.pass(pair.impulse, bodies);
+            pair.contact.pass(pair.contact.impulse, bodies);
         }
         Ok(())
     }
@@ -287,61 +292,12 @@ impl Rest {
         self.longest = Some(longest.min(duration));
     }
 
-    /// Finds the impulses: sweeps over all touching pairs until no speed changes by more than `tolerance`. Returns the
-    /// largest change of a speed in the last sweep.
-    ///
-    /// Between two sweeps, the impulses go on as they have changed so far, in the manner of conjugate gradients (M.
-    /// Silcowitz-Hansen, S. Niebe and K. Erleben, The Visual Computer 26, 2010, 893–901).
-    fn sweep(&mut self, tolerance: f64) -> f64 {
-        let Self {
-            bodies, touching, ..
-        } = self;
-        let sweeps = SWEEPS.max(MOST / touching.len().max(1));
-        let (mut most, mut before) = (0.0_f64, 0.0_f64);
-        for sweep in 0..sweeps {
-            let mut changed = 0.0;
-            most = 0.0;
-            for k in 0..touching.len() {
-                let place = if sweep % 2 == 0 {
-                    k
-                } else {
-                    touching.len() - 1 - k
-                };
-                let pair = &mut touching[place];
-                let lacking = pair.approach(bodies) + pair.parting;
-                let impulse = (pair.impulse + lacking * pair.mass).max(0.0);
-                let change = impulse - pair.impulse;
-                pair.impulse = impulse;
-                pair.change = change;
-                pair.pass(change, bodies);
-                most = most.max((change / pair.mass).abs());
-                changed += change * change;
-            }
-            if most <= tolerance {
-                break;
-            }
-            let share = if changed < before {
-                changed / before
-            } else {
-                0.0
-            };
-            before = changed;
-            for pair in touching.iter_mut() {
-                pair.trend *= share;
-                let ahead = pair.trend.max(-pair.impulse);
-                pair.impulse += ahead;
-                pair.pass(ahead, bodies);
-                pair.trend += pair.change;
-            }
-        }
-        most
-    }
-
     fn results(&mut self, duration: f64, start: &Start<'_>) -> Result<Settled, Error> {
         let (options, slow) = (start.options, slow_speed(start.options));
         let Self {
             forces,
             bodies,
+            loads,
             touching,
             ..
         } = self;
@@ -353,39 +309,53 @@ impl Rest {
         let mass: f64 = masses.filter(|mass| mass.is_finite()).sum();
         let most = MOST_WEIGHTS * mass * options.gravity.length();
         for pair in touching.iter() {
-            push(forces, (pair.key, (pair.impulse / duration).min(most)))?;
+            let contact = &pair.contact;
+            push(forces, (pair.key, (contact.impulse / duration).min(most)))?;
             match pair.key.1 {
-                Partner::Wall(wall) if pair.impulse > 0.0 => {
-                    push(&mut passed.to_walls, (wall, pair.normal * pair.impulse))?;
+                Partner::Wall(wall) if contact.impulse > 0.0 => {
+                    let momentum = contact.normal * contact.impulse;
+                    push(&mut passed.to_walls, (wall, momentum))?;
                 }
                 Partner::Wall(_) => {}
-                Partner::Sphere(_) => passed.virial += pair.distance * pair.impulse,
+                Partner::Sphere(_) => passed.virial += contact.distance * contact.impulse,
             }
             if pair.rests {
-                let support = pair.impulse * pair.normal.dot(down);
-                bodies[pair.ends[0] as usize].support += support;
-                if !pair.at_wall {
-                    bodies[pair.ends[1] as usize].support -= support;
+                let support = contact.impulse * contact.normal.dot(down);
+                loads[contact.ends[0] as usize].support += support;
+                if contact.wall.is_none() {
+                    loads[contact.ends[1] as usize].support -= support;
                 }
             }
         }
         let mut new = Vec::new();
         reserve(&mut new, bodies.len())?;
-        for body in bodies.iter_mut().filter(|body| body.inverse_mass > 0.0) {
-            let weight = options.gravity.length() * body.owed / body.inverse_mass;
-            let rests = body.owed > 0.0 && body.support >= 0.01 * weight;
-            if rests && !body.carried && body.velocity.length() < STILL * slow {
+        let still = (STILL * slow).max(CREEP * duration * options.gravity.length());
+        for (body, load) in bodies.iter_mut().zip(loads.iter_mut()) {
+            if body.inverse_mass == 0.0 {
+                continue;
+            }
+            let owed = load.owed;
+            let weight = options.gravity.length() * owed / body.inverse_mass;
+            let rests = load.owed > 0.0 && load.support >= 0.01 * weight;
+            if rests && !load.carried && body.velocity.length() < still {
                 body.velocity = DVec3::ZERO;
             }
             if !rests {
-                body.owed = 0.0;
+                load.owed = 0.0;
             }
-            new.push((body.sphere, body.velocity, rests));
+            let state = &start.spheres[load.sphere as usize];
+            let mut place = state.place();
+            if !rests {
+                // What supported it is gone, so it has fallen on a parabola. Otherwise energy would arise.
+                place += (body.velocity - state.motion()) * (0.5 * owed);
+            }
+            new.push((load.sphere, [place, body.velocity], rests));
         }
         let mut longest = f64::INFINITY;
         for pair in touching.iter() {
-            let rests = pair.ends.iter().any(|&end| bodies[end as usize].owed > 0.0);
-            let slip = pair.apart(bodies).length();
+            let ends = &pair.contact.ends;
+            let rests = ends.iter().any(|&end| loads[end as usize].owed > 0.0);
+            let slip = pair.contact.apart(bodies).length();
             if rests && !pair.flat && slip > STILL * slow {
                 longest = longest.min((SLIP * pair.radius / slip).max(options.contact_time));
             }
@@ -407,53 +377,8 @@ impl Rest {
     }
 }
 
-impl TouchingPair {
-    /// Returns the velocity of the sphere relative to its partner.
-    fn apart(&self, bodies: &[Body]) -> DVec3 {
-        let other = if self.at_wall {
-            self.wall
-        } else {
-            bodies[self.ends[1] as usize].velocity
-        };
-        bodies[self.ends[0] as usize].velocity - other
+impl AsMut<Touching> for TouchingPair {
+    fn as_mut(&mut self) -> &mut Touching {
+        &mut self.contact
     }
-
-    fn approach(&self, bodies: &[Body]) -> f64 {
-        self.normal.dot(self.apart(bodies))
-    }
-
-    /// Lets the sphere pass an impulse to its partner.
-    fn pass(&self, impulse: f64, bodies: &mut [Body]) {
-        let one = &mut bodies[self.ends[0] as usize];
-        one.velocity -= self.normal * (impulse * one.inverse_mass);
-        if !self.at_wall {
-            let other = &mut bodies[self.ends[1] as usize];
-            other.velocity += self.normal * (impulse * other.inverse_mass);
-        }
-    }
-}
-
-/// Returns the place of a sphere in the list of bodies, and adds it if it is not there.
-fn add(
-    bodies: &mut Vec<Body>,
-    places: &mut [u32],
-    sphere: u32,
-    owed: f64,
-    spheres: &[HardSphere],
-) -> Result<u32, Error> {
-    let place = &mut places[sphere as usize];
-    if *place == NONE {
-        *place = narrow(bodies.len());
-        let state = &spheres[sphere as usize];
-        let body = Body {
-            sphere,
-            velocity: state.motion(),
-            inverse_mass: state.inverse_mass(),
-            owed,
-            support: 0.0,
-            carried: false,
-        };
-        push(bodies, body)?;
-    }
-    Ok(*place)
 }

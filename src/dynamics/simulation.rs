@@ -742,10 +742,11 @@ impl Simulation {
         let (new, passed) = self.rest.settle(&owed, duration, candidates, &start)?;
         self.state.resting.fill(false);
         let (flights, units) = candidates.flights_mut();
-        for (sphere, velocity, rests) in new {
+        for (sphere, [center, velocity], rests) in new {
             let place = sphere as usize;
             self.state.resting[place] = rests;
-            self.state.spheres[place].velocity = velocity.to_array();
+            let state = &mut self.state.spheres[place];
+            (state.center, state.velocity) = (center.to_array(), velocity.to_array());
             flights[place] = units.flight(&self.state.spheres[place]);
         }
         for (wall, momentum) in passed.to_walls {

@@ -1,10 +1,5 @@
 //! Tests of the decision on the device, on single pairs of spheres.
 
-#[path = "../../tests/oracle/mod.rs"]
-mod oracle;
-#[path = "../../tests/tangency/mod.rs"]
-mod tangency;
-
 use fastrand::Rng;
 use wgpu::util::DeviceExt;
 
@@ -15,9 +10,9 @@ use crate::gpu::device::dispatch::Binder;
 use crate::gpu::device::named_buffers::NamedBuffers;
 use crate::gpu::device::shader::kernels::{Kernel, compile};
 use crate::gpu::results::read_now;
+use crate::shared::filter::tests::oracle::exact::Exact;
+use crate::shared::filter::tests::tangency::{KINDS, Kind, Pair};
 use crate::{Domain, Error, MAX_MAGNITUDE, Sphere};
-use oracle::exact::Exact;
-use tangency::{KINDS, Kind, Pair};
 
 /// A compute kernel that runs `decide` of `shaders/shared/exact_pair.wgsl`.
 const KERNEL: Kernel = Kernel {

@@ -41,4 +41,4 @@ pub(crate) const NEAR_LEAST: f32 = 1.0 / (1_u64 << 32) as f32;
 #[cfg(all(test, feature = "gpu"))]
 mod any_gpu;
 #[cfg(all(test, feature = "gpu"))]
-mod tests;
+pub(crate) mod tests;

@@ -311,7 +311,6 @@ fn a_dispatch_of_more_workgroups_than_an_axis_allows_finds_all_pairs() {
 fn full(gpu: &mut Gpu, step: &UncheckedStep<'_>) -> (Vec<[u32; 4]>, Vec<[i32; 3]>, u64) {
     let (mut pairs, mut images) = (Vec::new(), Vec::new());
     let found = step
-        .clone()
         .check()
         .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block, &mut pairs, &mut images)));
     let outcome = found.unwrap_or_else(|error| panic!("{error}"));

@@ -2,9 +2,9 @@
 //! of spheres close to tangency.
 
 #[path = "../../../tests/oracle/mod.rs"]
-mod oracle;
+pub(crate) mod oracle;
 #[path = "../../../tests/tangency/mod.rs"]
-mod tangency;
+pub(crate) mod tangency;
 
 use std::collections::BTreeMap;
 
