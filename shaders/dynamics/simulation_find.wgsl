@@ -191,11 +191,11 @@ fn is_wall_before(next: u32, best: u32) -> bool {
     return one.b < other.b || (one.b == other.b && one.image < other.image);
 }
 
-fn earlier(at_wall: AtWall, time: f32, next: u32) -> AtWall {
-    if time < at_wall.time || (time == at_wall.time && time < NEVER && is_wall_before(next, at_wall.next)) {
+fn earlier(reached: AtWall, time: f32, next: u32) -> AtWall {
+    if time < reached.time || (time == reached.time && time < NEVER && is_wall_before(next, reached.next)) {
         return AtWall(time, next);
     }
-    return at_wall;
+    return reached;
 }
 
 // Finds the first impact of a sphere at wall `number`, which is a half-space, sphere or cylinder. The motion
@@ -323,11 +323,11 @@ fn find(sphere: u32, first: Next) {
     // A sphere that has moved farther than its pad (the assumed bound on its displacement) is tested against
     // more walls and triangles. It may meet one of them on an earlier piece of its path, so all pieces are
     // tested. Otherwise, only the last piece is tested.
-    var at_wall = AtWall(NEVER, NEXT_NONE);
+    var reached = AtWall(NEVER, NEXT_NONE);
     for (var number = select(count, 0u, tracks[sphere].wide > 0.0); number <= count; number++) {
-        at_wall = first_at_walls(sphere, path_piece(sphere, number), number);
-        if number < count && at_wall.time < path_piece(sphere, number + 1u).start {
-            next.cut = min(next.cut, at_wall.time);
+        reached = first_at_walls(sphere, path_piece(sphere, number), number);
+        if number < count && reached.time < path_piece(sphere, number + 1u).start {
+            next.cut = min(next.cut, reached.time);
             break;
         }
     }
@@ -335,9 +335,9 @@ fn find(sphere: u32, first: Next) {
     while kept > 0u && path_piece(sphere, kept).start > next.cut {
         kept--;
     }
-    if at_wall.time < next.time {
-        next.time = at_wall.time;
-        next.index = at_wall.next;
+    if reached.time < next.time {
+        next.time = reached.time;
+        next.index = reached.next;
     }
     if kept < count {
         next.index = NEXT_CUT;

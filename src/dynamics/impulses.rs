@@ -30,7 +30,7 @@ pub(crate) struct Body {
 
 /// A contact of two bodies that an impulse keeps apart.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Touching {
+pub(crate) struct Pressed {
     /// Places of the two spheres in the list of bodies. A wall has the place of its sphere.
     pub(crate) ends: [u32; 2],
     /// Velocity of the wall, if the partner is one.
@@ -63,7 +63,7 @@ impl Body {
     }
 }
 
-impl Touching {
+impl Pressed {
     pub(crate) fn new(
         ends: [u32; 2],
         wall: Option<DVec3>,
@@ -127,7 +127,7 @@ impl Touching {
 
 /// Finds the impulses of all contacts, from their present ones on, which the velocities contain. Ends when no speed
 /// lacks more than `tolerance`, or after `most` steps. Returns the largest speed that is lacking.
-pub(crate) fn find<T: AsMut<Touching>>(
+pub(crate) fn find<T: AsMut<Pressed>>(
     bodies: &mut [Body],
     contacts: &mut [T],
     tolerance: f64,
@@ -189,7 +189,7 @@ pub(crate) fn find<T: AsMut<Touching>>(
         }
         lacking = lack(bodies, contacts);
         if !fresh {
-            let along = |contact: &mut Touching| contact.parts()[0] * contact.curvature;
+            let along = |contact: &mut Pressed| contact.parts()[0] * contact.curvature;
             let common: f64 = contacts.iter_mut().map(|each| along(each.as_mut())).sum();
             for contact in contacts.iter_mut() {
                 let contact = contact.as_mut();
@@ -205,7 +205,7 @@ pub(crate) fn find<T: AsMut<Touching>>(
 }
 
 /// Prepares a search, and returns the length of its steps along the gradient.
-fn begin<T: AsMut<Touching>>(bodies: &mut [Body], contacts: &mut [T]) -> f64 {
+fn begin<T: AsMut<Pressed>>(bodies: &mut [Body], contacts: &mut [T]) -> f64 {
     for body in bodies.iter_mut() {
         body.contacts = 0;
     }
@@ -217,7 +217,7 @@ fn begin<T: AsMut<Touching>>(bodies: &mut [Body], contacts: &mut [T]) -> f64 {
         }
     }
     // No eigenvalue exceeds the largest sum of a row.
-    let sum = |contact: &mut Touching| {
+    let sum = |contact: &mut Pressed| {
         let share = |(body, _)| {
             let body: &Body = &bodies[body as usize];
             f64::from(body.contacts) * body.inverse_mass
@@ -230,7 +230,7 @@ fn begin<T: AsMut<Touching>>(bodies: &mut [Body], contacts: &mut [T]) -> f64 {
 }
 
 /// Computes the gradients from the velocities. Returns the largest speed that is lacking.
-fn lack<T: AsMut<Touching>>(bodies: &[Body], contacts: &mut [T]) -> f64 {
+fn lack<T: AsMut<Pressed>>(bodies: &[Body], contacts: &mut [T]) -> f64 {
     let mut most = 0.0_f64;
     for contact in contacts.iter_mut() {
         let contact = contact.as_mut();
@@ -243,7 +243,7 @@ fn lack<T: AsMut<Touching>>(bodies: &[Body], contacts: &mut [T]) -> f64 {
 
 /// Computes what the directions change. Returns the energy that they bring, the slope along them, the sum of their squares
 /// and how far they lead until an impulse ends.
-fn look_along<T: AsMut<Touching>>(bodies: &mut [Body], contacts: &mut [T]) -> [f64; 4] {
+fn look_along<T: AsMut<Pressed>>(bodies: &mut [Body], contacts: &mut [T]) -> [f64; 4] {
     for body in bodies.iter_mut() {
         body.change = DVec3::ZERO;
     }
@@ -273,7 +273,7 @@ fn look_along<T: AsMut<Touching>>(bodies: &mut [Body], contacts: &mut [T]) -> [f
 }
 
 /// Goes against the directions by the given length.
-fn go<T: AsMut<Touching>>(bodies: &mut [Body], contacts: &mut [T], length: f64) {
+fn go<T: AsMut<Pressed>>(bodies: &mut [Body], contacts: &mut [T], length: f64) {
     for body in bodies.iter_mut() {
         body.velocity -= body.change * length;
     }
@@ -284,7 +284,7 @@ fn go<T: AsMut<Touching>>(bodies: &mut [Body], contacts: &mut [T], length: f64) 
     }
 }
 
-impl AsMut<Self> for Touching {
+impl AsMut<Self> for Pressed {
     fn as_mut(&mut self) -> &mut Self {
         self
     }
@@ -297,7 +297,7 @@ mod tests {
     use super::super::surface::ContactGeometry;
     use super::*;
 
-    fn touching(ends: [u32; 2], wall: Option<DVec3>, normal: DVec3, bodies: &[Body]) -> Touching {
+    fn touching(ends: [u32; 2], wall: Option<DVec3>, normal: DVec3, bodies: &[Body]) -> Pressed {
         let touch = ContactGeometry {
             normal,
             pressing: 0.0,
@@ -309,7 +309,7 @@ mod tests {
             approach: 0.0,
             distance: 0.0,
         };
-        Touching::new(ends, wall, &blow, 0.0, bodies)
+        Pressed::new(ends, wall, &blow, 0.0, bodies)
     }
 
     /// Each contact of a column carries all that lies above it. The search takes some steps for each body, and not

@@ -7,7 +7,7 @@
 use glam::DVec3;
 
 use super::contact::{APART, OVERLAP};
-use super::impulses::{Body, Touching, find};
+use super::impulses::{Body, Pressed, find};
 use super::islands::IslandPart;
 use super::replay::{FLOOR, Joint, ReplayScratch, number};
 use super::report::{Impact, Partner};
@@ -178,7 +178,7 @@ impl ReplayScratch<'_> {
                 Partner::Sphere(_) => None,
             };
             let blow = self.blow(place as usize, time);
-            push(contacts, Touching::new(ends, wall, &blow, 0.0, bodies))?;
+            push(contacts, Pressed::new(ends, wall, &blow, 0.0, bodies))?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use glam::DVec3;
 use super::candidate::Candidate;
 use super::contact::APART;
 use super::contact::{Blow, ContactPair};
-use super::impulses::{Body, Touching};
+use super::impulses::{Body, Pressed};
 use super::islands::{Island, IslandPart, Lookup, Track};
 use super::path::Piece;
 use super::report::{Impact, Partner, Removal};
@@ -56,7 +56,7 @@ pub(crate) struct Joint {
     /// The place of each body in the members of the island.
     pub(crate) members: Vec<u32>,
     pub(crate) bodies: Vec<Body>,
-    pub(crate) contacts: Vec<Touching>,
+    pub(crate) contacts: Vec<Pressed>,
     /// The link of each contact.
     pub(crate) links: Vec<u32>,
     /// For each member of the island, its place in `bodies`, or `u32::MAX`.

@@ -17,7 +17,7 @@ use super::HardSphere;
 use super::candidate::TouchKey;
 use super::candidates::Candidates;
 use super::contact::ContactPair;
-use super::impulses::{Body, Touching, find};
+use super::impulses::{Body, Pressed, find};
 use super::narrow::narrow;
 use super::options::slow_speed;
 use super::path::Piece;
@@ -76,7 +76,7 @@ struct RestLoad {
 #[derive(Clone, Copy, Debug)]
 struct TouchingPair {
     key: TouchKey,
-    contact: Touching,
+    contact: Pressed,
     /// Whether one can rest on the other.
     rests: bool,
     /// Whether the two touch wherever the sphere slips.
@@ -262,7 +262,7 @@ impl Rest {
                     loads[pair[0] as usize].carried = true;
                 }
                 let force = force.map_or(0.0, |place| forces[place].1);
-                let mut contact = Touching::new(pair, wall, &blow, APART * slow + pushed, bodies);
+                let mut contact = Pressed::new(pair, wall, &blow, APART * slow + pushed, bodies);
                 contact.impulse = force * duration;
                 push(
                     touching,
@@ -377,8 +377,8 @@ impl Rest {
     }
 }
 
-impl AsMut<Touching> for TouchingPair {
-    fn as_mut(&mut self) -> &mut Touching {
+impl AsMut<Pressed> for TouchingPair {
+    fn as_mut(&mut self) -> &mut Pressed {
         &mut self.contact
     }
 }

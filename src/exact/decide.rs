@@ -1,5 +1,5 @@
 //! Tests in exact arithmetic the pairs of spheres that a search has reported, and lists the pairs
-//! that touch.
+//! that touch. Twin of `shaders/collide/decide.wgsl`.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,5 @@
-//! Exact time of impact and penetration depth of two spheres.
+//! Exact time of impact and penetration depth of two spheres. Twin of `shaders/shared/exact_pair.wgsl`, which has integers
+//! alone.
 
 use super::answer::{Arithmetic, Hit, Touch};
 use super::float64::PairFloat64;

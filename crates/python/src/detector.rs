@@ -9,12 +9,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::{Error, of_carom};
-use crate::found::{Found, Results};
+use crate::found::{AnyFound, Found, Results};
 use crate::kept::Kept;
-use crate::number::{Scalar, Spares};
+use crate::number::Scalar;
 use crate::pool::Workers;
 use crate::set::{Given, GivenDomain, Set, checked, domain};
-use crate::walls::Walls;
+use crate::walls::{OfWalls, Walls};
 
 /// The process that has used a GPU, or 0. Its children cannot use one: drivers do not survive a fork.
 static USED_GPU: AtomicU32 = AtomicU32::new(0);
@@ -154,6 +154,39 @@ impl<T: Scalar> Spare<T> {
     }
 }
 
+/// Memory of earlier calls.
+#[derive(Default)]
+pub(crate) struct Spares {
+    float32: Spare<f32>,
+    float64: Spare<f64>,
+}
+
+/// Numbers that a detector takes.
+pub(crate) trait Detected: OfWalls {
+    fn any(results: Results<Self>) -> AnyFound;
+    fn spare(spares: &Spares) -> &Spare<Self>;
+}
+
+impl Detected for f32 {
+    fn any(results: Results<Self>) -> AnyFound {
+        AnyFound::Float32(results)
+    }
+
+    fn spare(spares: &Spares) -> &Spare<Self> {
+        &spares.float32
+    }
+}
+
+impl Detected for f64 {
+    fn any(results: Results<Self>) -> AnyFound {
+        AnyFound::Float64(results)
+    }
+
+    fn spare(spares: &Spares) -> &Spare<Self> {
+        &spares.float64
+    }
+}
+
 /// What the package `carom` calls a detector.
 #[pyclass(frozen)]
 pub(crate) struct Detector {
@@ -168,7 +201,7 @@ pub(crate) struct Detector {
 }
 
 impl Detector {
-    fn find<T: Scalar>(
+    fn find<T: Detected>(
         &self,
         py: Python<'_>,
         first: &Given<'_>,

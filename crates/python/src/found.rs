@@ -121,7 +121,12 @@ impl<T: Scalar> Results<T> {
             workers.run(|| {
                 gather_indexed(hits, |k, hit| {
                     let [a, b] = hit.sides().map(|side| side as usize);
-                    T::contact(hit, [(first, a), (second, b)], &self.domain, hits.image(k))
+                    T::contact(
+                        hit,
+                        [first.ball(a), second.ball(b)],
+                        &self.domain,
+                        hits.image(k),
+                    )
                 })
             })
         })?;
@@ -139,8 +144,8 @@ impl<T: Scalar> Results<T> {
                 gather_indexed(hits, |k, hit| {
                     let sphere = hit.sides()[0] as usize;
                     let of = match start {
-                        Some(start) if sphere >= start => (self.second(), sphere - start),
-                        _ => (&*self.first, sphere),
+                        Some(start) if sphere >= start => self.second().ball(sphere - start),
+                        _ => self.first.ball(sphere),
                     };
                     T::wall_contact(hit, of, walls, &self.domain, hits.image(k))
                 })

@@ -5,17 +5,45 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{array, gather, rows};
-use crate::detector::{Engine, start};
+use crate::detector::{Detected, Engine, Spares, start};
 use crate::errors::of_carom;
 use crate::found::{images, optional_rows, statistics};
 use crate::kept::Kept;
-use crate::number::{Scalar, Spares};
 use crate::pool::Workers;
 use crate::set::{Given, GivenDomain, domain};
 
-pub(crate) enum AnyList {
+enum AnyList {
     Float32(carom::NeighborList),
     Float64(carom::NeighborList<f64>),
+}
+
+trait Listed: Detected {
+    /// Returns the list in these numbers. If it is in others, it becomes an empty one.
+    fn list(list: &mut AnyList) -> Option<&mut carom::NeighborList<Self>>;
+}
+
+impl Listed for f32 {
+    fn list(list: &mut AnyList) -> Option<&mut carom::NeighborList> {
+        if matches!(list, AnyList::Float64(_)) {
+            *list = AnyList::Float32(carom::NeighborList::default());
+        }
+        match list {
+            AnyList::Float32(list) => Some(list),
+            AnyList::Float64(_) => None,
+        }
+    }
+}
+
+impl Listed for f64 {
+    fn list(list: &mut AnyList) -> Option<&mut carom::NeighborList<Self>> {
+        if matches!(list, AnyList::Float32(_)) {
+            *list = AnyList::Float64(carom::NeighborList::default());
+        }
+        match list {
+            AnyList::Float32(_) => None,
+            AnyList::Float64(list) => Some(list),
+        }
+    }
 }
 
 struct Inner {
@@ -56,7 +84,7 @@ macro_rules! of_any {
 }
 
 impl Inner {
-    fn update<T: Scalar>(
+    fn update<T: Listed>(
         &mut self,
         search: &NeighborSearch<'_, carom::Spheres<'_, T>>,
         particles: usize,
@@ -105,7 +133,7 @@ impl Inner {
 }
 
 impl Neighbors {
-    fn search<T: Scalar>(
+    fn search<T: Listed>(
         &self,
         py: Python<'_>,
         given: &Given<'_>,

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::arrays::{copy, copy_rows};
 use crate::errors::of_carom;
-use crate::number::Scalar;
+use crate::number::{Ball, Scalar};
 
 /// One value for all spheres, or one for each.
 #[derive(Debug)]
@@ -98,6 +98,10 @@ impl<T: Default> Default for Set<T> {
 }
 
 impl<T: Scalar> Set<T> {
+    pub(crate) fn ball(&self, index: usize) -> Ball<T> {
+        (self.center(index), self.radius(index), self.velocity(index))
+    }
+
     /// Replaces the spheres by those of arrays. The memory is kept.
     pub(crate) fn fill(&mut self, given: &Given<'_>) -> PyResult<()> {
         copy_rows(columns(&given.center)?, &mut self.center, "center")?;

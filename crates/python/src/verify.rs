@@ -8,10 +8,9 @@ use pyo3::prelude::*;
 use crate::arrays::{copy, copy_rows, gather};
 use crate::errors::of_carom;
 use crate::found::{List, images, list};
-use crate::number::Scalar;
 use crate::pool::Workers;
 use crate::set::{Given, GivenDomain, Set, domain};
-use crate::walls::Walls;
+use crate::walls::{OfWalls, Walls};
 
 /// The columns of a list: uint32, uint32, and the numbers of the step twice; images as int32 or `None`.
 #[derive(FromPyObject)]
@@ -29,7 +28,7 @@ pub(crate) struct GivenList<'py> {
 }
 
 impl GivenList<'_> {
-    fn hits<T: Scalar, H>(&self, hit: impl Fn([u32; 2], T, T) -> H) -> PyResult<Hits<H>> {
+    fn hits<T: OfWalls, H>(&self, hit: impl Fn([u32; 2], T, T) -> H) -> PyResult<Hits<H>> {
         let (mut a, mut b, mut toi, mut depth) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         copy(&self.a, &mut a, "the list")?;
         copy(&self.b, &mut b, "the list")?;
@@ -53,7 +52,7 @@ type Columns = Vec<Py<PyAny>>;
 /// Whether the list passed, the pairs that were tried and that touch, a sentence, and the lists of mistakes.
 type Report = (bool, u64, u64, String, Vec<Columns>);
 
-fn columns<T: Scalar, H: Copy + Sync>(
+fn columns<T: OfWalls, H: Copy + Sync>(
     hits: &[H],
     images: Option<Vec<[i32; 3]>>,
     values: impl Fn(&H) -> ([u32; 2], T, T) + Sync,
@@ -67,7 +66,7 @@ fn columns<T: Scalar, H: Copy + Sync>(
     ))
 }
 
-fn report<T: Scalar, H: Copy + Sync>(
+fn report<T: OfWalls, H: Copy + Sync>(
     py: Python<'_>,
     found: &Verification<H>,
     text: String,
@@ -89,7 +88,7 @@ struct Sets<T> {
     second: Option<Set<T>>,
 }
 
-impl<T: Scalar> Sets<T> {
+impl<T: OfWalls> Sets<T> {
     fn new(first: &Given<'_>, second: Option<&Given<'_>>) -> PyResult<Self> {
         let set = |given: &Given<'_>| {
             let mut set = Set::default();
@@ -121,7 +120,7 @@ pub(crate) fn verify(
     dt: f64,
     cell: Option<GivenDomain>,
 ) -> PyResult<Report> {
-    fn check<T: Scalar>(
+    fn check<T: OfWalls>(
         py: Python<'_>,
         given: &GivenList<'_>,
         (first, second): (&Given<'_>, Option<&Given<'_>>),
@@ -163,7 +162,7 @@ pub(crate) fn verify_walls(
     cell: Option<GivenDomain>,
     walls: &Walls,
 ) -> PyResult<Report> {
-    fn check<T: Scalar>(
+    fn check<T: OfWalls>(
         py: Python<'_>,
         given: &GivenList<'_>,
         (first, second): (&Given<'_>, Option<&Given<'_>>),

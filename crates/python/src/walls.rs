@@ -191,3 +191,20 @@ impl Walls {
         }
     }
 }
+
+/// Numbers of walls.
+pub(crate) trait OfWalls: Scalar {
+    fn of_walls(walls: &Walls) -> PyResult<Arc<carom::Walls<Self>>>;
+}
+
+impl OfWalls for f32 {
+    fn of_walls(walls: &Walls) -> PyResult<Arc<carom::Walls>> {
+        walls.rounded()
+    }
+}
+
+impl OfWalls for f64 {
+    fn of_walls(walls: &Walls) -> PyResult<Arc<carom::Walls<Self>>> {
+        walls.exact()
+    }
+}
