@@ -59,11 +59,13 @@ const IN_PYTHON: [(&str, &str); 13] = [
 ];
 
 /// The options of the command-line tool in messages of the readers, and what the function `carom.read` calls them.
-const OPTIONS: [(&str, &str); 16] = [
+const OPTIONS: [(&str, &str); 18] = [
     (
         "--format csv, lammps, lammps-data, xyz, npy or npz",
         "format=\"csv\", \"lammps\", \"lammps-data\", \"xyz\", \"npy\" or \"npz\"",
     ),
+    ("--format ", "format="),
+    ("--format", "format="),
     ("--radius-by-type", "radius={type: …}"),
     ("--radius", "radius=…"),
     (
