@@ -241,8 +241,6 @@ mutant 'a device rounds ties up' shaders/shared/wide_words.wgsl \
     'rest == 0x80000000u && (x & 1u) != 0u' 'rest == 0x80000000u' --lib pairs_near_tangency_are_decided
 mutant 'open pairs are not marked' shaders/shared/decide_found.wgsl \
     'Kept(found | vec4<u32>(0u, CAROM_GRAZING, 0u, 0u), true)' 'Kept(found, true)' --test embedding lists_on_the_device
-mutant 'times of a step with previous centers are those of a step of length 1' shaders/shared/decide_found.wgsl \
-    'factor != ONE_BITS && times.x != 0u' 'false' --test embedding every_layout
 mutant 'the rest of a long list begins at its first pair' src/gpu/detector_backend.rs \
     'self.read(&list, first, &mut pairs[first..], convert, wait)' \
     'self.read(&list, 0, &mut pairs[first..], convert, wait)' --lib whatever_part
