@@ -46,16 +46,15 @@ const PAD: f64 = 1.2;
 /// mean speed of all spheres.
 const SLOWEST: f64 = 1.1;
 
-/// A sphere that has moved farther than its pad (the assumed bound on its displacement) gets a new
-/// pad: this multiple of the distance that it has moved.
+/// A sphere that has moved farther than its pad gets a new pad: this multiple of the distance that it has moved.
 const WIDER: f64 = 1.5;
 
 /// Marks the end of a linked list of candidates.
 const NONE: u32 = u32::MAX;
 
 /// Candidates that [`CandidateRows`] cannot hold: spheres and walls, pairs with a periodic image, and
-/// pairs that were added after the search. A pair is added if a sphere moves farther than its pad
-/// (the assumed bound on its displacement). Each sphere has a linked list of these candidates.
+/// pairs that were added after the search. A pair is added if a sphere moves farther than its pad.
+/// Each sphere has a linked list of these candidates.
 #[derive(Debug, Default)]
 struct Special {
     /// Each candidate is in the linked lists of both of its spheres. The two numbers are the
@@ -112,7 +111,7 @@ pub(crate) struct Candidates {
     beyond: [f64; 3],
     pads: Vec<f64>,
     /// All spheres at their places at the time of the search, without velocities. The radius of
-    /// each sphere includes its pad (the bound on its displacement).
+    /// each sphere includes its pad.
     padded: Vec<Sphere>,
     /// A tree of `padded`.
     boxes: Boxes,
@@ -122,8 +121,7 @@ pub(crate) struct Candidates {
     units: FlightUnits,
     special: Special,
     /// Number of candidates in `special.list` right after the search for candidates. The list grows
-    /// when a sphere moves farther than its pad (the assumed bound on its displacement), because it
-    /// then gets new candidates.
+    /// when a sphere moves farther than its pad, because it then gets new candidates.
     at_search: usize,
     /// Whether a sphere may meet a periodic image of another sphere.
     any_images: bool,

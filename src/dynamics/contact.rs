@@ -40,7 +40,7 @@ pub(crate) enum ContactPair<'a> {
     },
 }
 
-/// Data of an impact of a sphere and its partner (a sphere or a wall), from which the change of
+/// Data of an impact of a sphere and its partner, from which the change of
 /// their velocities is computed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blow {

@@ -1,6 +1,6 @@
 //! Tests pairs of spheres in float32, four at a time. Those that may meet are tested again in float64.
 //!
-//! The unit of length is the size of a typical sphere with its pad (the bound on its displacement). The unit of time is
+//! The unit of length is the size of a typical sphere with its pad. The unit of time is
 //! the time that a search for candidates covers. So no product overflows or is rounded to 0, unless the spheres differ
 //! extremely.
 
@@ -96,7 +96,7 @@ impl FlightUnits {
     }
 
     /// Raises the bound `most` on coordinates so that it covers the sphere `padded`. The radius of
-    /// this sphere includes its pad (the bound on its displacement).
+    /// this sphere includes its pad.
     /// The centre of `padded` is measured from `middle`.
     pub(crate) fn include(&mut self, padded: &Sphere, middle: DVec3) {
         let away = DVec3::from(padded.center.map(f64::from)) + (middle - self.center);

@@ -171,11 +171,7 @@ pub(crate) fn find<T: AsMut<Pressed>>(
         }
         let length = slope / energy;
         let is_free = is_asked || length <= room;
-        go(
-            bodies,
-            contacts,
-            length.min(if is_asked { length } else { room }),
-        );
+        go(bodies, contacts, if is_free { length } else { room });
         fresh = is_asked || !is_free;
         if !is_free {
             // The first impulse that ends limits the step. So one along the gradient follows, which ends many.

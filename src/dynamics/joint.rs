@@ -83,7 +83,7 @@ impl ReplayScratch<'_> {
         let gravity = setting.options.gravity;
         for (body, &place) in joint.bodies.iter().zip(&joint.members) {
             let member = &mut self.members[place as usize];
-            let change = body.velocity - velocity(&member.piece, time, gravity);
+            let change = body.velocity - member.piece.velocity_at(time, gravity);
             if change == DVec3::ZERO || member.inverse_mass == 0.0 {
                 continue;
             }
@@ -137,7 +137,7 @@ impl ReplayScratch<'_> {
             if *known == NONE {
                 *known = number(bodies.len())?;
                 let member = &self.members[place as usize];
-                let velocity = velocity(&member.piece, time, gravity);
+                let velocity = member.piece.velocity_at(time, gravity);
                 push(members, place)?;
                 push(bodies, Body::new(velocity, member.inverse_mass))?;
             }
@@ -213,13 +213,4 @@ impl ReplayScratch<'_> {
             setting.rule.response(&encounter) == Response::Bounce
         }
     }
-}
-
-fn velocity(piece: &super::path::Piece, time: f64, gravity: DVec3) -> DVec3 {
-    piece.velocity
-        + if piece.falls {
-            gravity * time
-        } else {
-            DVec3::ZERO
-        }
 }

@@ -365,7 +365,7 @@ impl CandidateSearch<'_> {
     /// Returns two numbers for a group of spheres. A wide sphere (one much larger than the others) is always
     /// a group of its own. The first number says in how many periodic images other spheres may overlap the
     /// group. For a wide sphere, the second number says about how many of these images overlap the sphere
-    /// only because its radius includes its pad (the bound on its displacement). For other groups, the second
+    /// only because its radius includes its pad. For other groups, the second
     /// number is 0. Returns `None` if an image is more than `MAX_CELLS` periodic cells away.
     fn count_images(&self, group: &std::ops::Range<usize>) -> Option<[u64; 2]> {
         let count = self.images(group)?.count();

@@ -35,7 +35,7 @@ pub(crate) fn out_of_range(id: u32) -> Error {
 }
 
 /// Returns a float32 sphere at rest that contains the sphere with the given centre and radius. The
-/// radius includes the sphere's pad (the assumed bound on its displacement).
+/// radius includes the sphere's pad.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the radius covers the rounding to float32"

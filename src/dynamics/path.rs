@@ -32,6 +32,11 @@ impl Piece {
         }
     }
 
+    /// Returns the velocity at a time after the start of the substep.
+    pub(crate) fn velocity_at(&self, time: f64, gravity: DVec3) -> DVec3 {
+        self.velocity + gravity * if self.falls { time } else { 0.0 }
+    }
+
     /// Returns the centre of the sphere at a time, without the displacement by gravity.
     pub(crate) fn place(&self, time: f64) -> DVec3 {
         self.center + self.velocity * time

@@ -95,7 +95,7 @@ pub(crate) struct Link<'a> {
     /// and a wall, both entries are the place of the sphere.
     pub(crate) ends: [u32; 2],
     pub(crate) contact: ContactPair<'a>,
-    /// Whether the sphere and its partner (a sphere or a wall) pass through each other without an
+    /// Whether the sphere and its partner pass through each other without an
     /// impact, as a result of the caller's rule. This lasts until a gap separates the two.
     pub(crate) passing: bool,
     /// Number of impacts of the pair since the time `first`, within one contact time.

@@ -16,7 +16,7 @@ use super::surface::ContactGeometry;
 const MOST_TURNED: f64 = 1e3;
 
 impl Setting<'_> {
-    /// Returns the speed at which a sphere and its partner (a sphere or a wall) separate along the normal
+    /// Returns the speed at which a sphere and its partner separate along the normal
     /// after an impact, and the change of the sphere's velocity along the surface of its partner. `last` is the time
     /// of the last earlier impact of either. Walls and spheres of infinite mass do not count for `last`. The impact is
     /// elastic if the time since `last` is less than the contact time.

@@ -79,7 +79,7 @@ impl Setting<'_> {
         }
     }
 
-    /// Returns the sort key of a candidate: its sphere, its partner (a sphere or a wall) and its
+    /// Returns the sort key of a candidate: its sphere, its partner and its
     /// periodic image. Simultaneous impacts are processed in the order of their keys.
     pub(crate) fn key(&self, candidate: &Candidate) -> (u32, Partner, [i32; 3]) {
         let partner = self.known(candidate.partner);
@@ -151,9 +151,7 @@ impl Setting<'_> {
         pieces: [&Piece; 2],
         time: f64,
     ) -> [DVec3; 2] {
-        let velocity = |piece: &Piece| {
-            piece.velocity + self.options.gravity * if piece.falls { time } else { 0.0 }
-        };
+        let velocity = |piece: &Piece| piece.velocity_at(time, self.options.gravity);
         let other = match candidate.partner {
             Partner::Sphere(_) => velocity(pieces[1]),
             Partner::Wall(wall) => self.walls.get(wall).velocity,

@@ -43,7 +43,7 @@ impl Setting<'_> {
         pad >= 0.0 && farthest <= pad * pad
     }
 
-    /// Tests the straight path of a sphere: whether the sphere leaves its pad (the bound on its displacement), and
+    /// Tests the straight path of a sphere: whether the sphere leaves its pad, and
     /// which walls and which spheres of larger index it meets.
     pub(super) fn test_straight(&self, index: u32, straight: &mut Straight) -> Result<(), Error> {
         let sphere = &self.spheres[index as usize];
@@ -96,7 +96,7 @@ impl Setting<'_> {
             >= self.slow
     }
 
-    /// Returns the time at which a sphere and its partner in a candidate (a sphere or a wall) meet
+    /// Returns the time at which a sphere and its partner in a candidate meet
     /// on straight paths, if they do.
     #[inline]
     fn meets_straight(&self, index: u32, near: Near<'_>) -> Option<f64> {

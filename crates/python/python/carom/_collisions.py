@@ -98,34 +98,35 @@ class _List:
     """Columns of a list of things that touch."""
 
     _names: tuple[str, str]
-    _what: str
 
-    def _columns(self) -> list[Any]:
+    def _native(self) -> list[Any]:
         raise NotImplementedError
+
+    @cached_property
+    def _columns(self) -> list[Any]:
+        *columns, images = self._native()
+        return [*map(frozen, columns), _images(images, len(columns[0]))]
 
     @property
     def toi(self) -> Array:
         """Time of impact, from 0 to dt, shape (N,). 0 for pairs that touch at the start."""
-        return self._columns()[2]
+        return self._columns[2]
 
     @property
     def depth(self) -> Array:
         """How far the two overlap at the start of the step, shape (N,). 0 if they touch only later."""
-        return self._columns()[3]
+        return self._columns[3]
 
     @property
     def image(self) -> npt.NDArray[np.int32]:
         """The periodic image of sphere b (in a list of walls: of the sphere), shape (N, 3)."""
-        return self._columns()[4]
-
-    def __len__(self) -> int:
-        return len(self._columns()[0])
+        return self._columns[4]
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Array:
         """Returns one structured array with all columns."""
         if copy is False:
             raise ValueError("the columns are separate arrays, so one array of them is a copy")
-        one, other, toi, depth, image = self._columns()
+        one, other, toi, depth, image = self._columns
         names = (*self._names, "toi", "depth", "image")
         form = [(name, column.dtype, column.shape[1:]) for name, column in zip(names, (one, other, toi, depth, image))]
         records = np.empty(len(one), form)
@@ -139,14 +140,14 @@ class _List:
             import pandas
         except ImportError as error:
             raise ImportError("to_pandas needs pandas: pip install pandas") from error
-        one, other, toi, depth, image = self._columns()
+        one, other, toi, depth, image = self._columns
         columns = {self._names[0]: one, self._names[1]: other, "toi": toi, "depth": depth}
         if image.strides[0] != 0:
             columns.update(n1=image[:, 0], n2=image[:, 1], n3=image[:, 2])
         return pandas.DataFrame(columns)
 
     def _repr_html_(self) -> str:
-        one, other, toi, depth, _ = self._columns()
+        one, other, toi, depth, _ = self._columns
         head = "".join(f"<th>{name}</th>" for name in (*self._names, "toi", "depth"))
         rows = [
             f"<tr><td>{a}</td><td>{b}</td><td>{t!s}</td><td>{d!s}</td></tr>"
@@ -168,23 +169,18 @@ class WallHits(_List):
     def __init__(self, found: _carom.Found) -> None:
         self._found = found
 
-    @cached_property
-    def _all(self) -> list[Any]:
-        *columns, images = self._found.walls()
-        return [*map(frozen, columns), _images(images, len(columns[0]))]
-
-    def _columns(self) -> list[Any]:
-        return self._all
+    def _native(self) -> list[Any]:
+        return self._found.walls()
 
     @property
     def sphere(self) -> Indices:
         """Index of the sphere, shape (N,). In a step of two sets, the second set follows the first."""
-        return self._columns()[0]
+        return self._columns[0]
 
     @property
     def wall(self) -> Indices:
         """Number of the wall, shape (N,)."""
-        return self._columns()[1]
+        return self._columns[1]
 
     def points(self) -> WallPoints:
         """Returns where the spheres touch the walls."""
@@ -206,23 +202,18 @@ class Collisions(_List):
         self._found = found
         self._reason = reason
 
-    @cached_property
-    def _all(self) -> list[Any]:
-        *columns, images = self._found.pairs()
-        return [*map(frozen, columns), _images(images, len(columns[0]))]
-
-    def _columns(self) -> list[Any]:
-        return self._all
+    def _native(self) -> list[Any]:
+        return self._found.pairs()
 
     @property
     def a(self) -> Indices:
         """Index of one sphere, shape (N,): the smaller index, or in a step of two sets the index in the first."""
-        return self._columns()[0]
+        return self._columns[0]
 
     @property
     def b(self) -> Indices:
         """Index of the other sphere, shape (N,): the larger index, or the index in the second set."""
-        return self._columns()[1]
+        return self._columns[1]
 
     @property
     def dt(self) -> float:
