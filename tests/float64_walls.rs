@@ -802,6 +802,31 @@ fn points_on_walls_are_found() -> Test {
 
 /// A detector that keeps the meshes of its last step finds what a new one finds, also if spheres and meshes move far away, meshes
 /// are replaced, or their order changes.
+/// Small spheres in the middle of a large triangle, whose corners are rounded by more than the spheres' depths, are listed.
+#[test]
+fn spheres_far_from_the_corners_are_found() -> Test {
+    let mut rng = Rng::with_seed(8);
+    for _ in 0..400 {
+        let corner = |rng: &mut Rng, angle: f64| {
+            let angle = angle + 0.5 * rng.f64();
+            [1000.0 * angle.cos(), 1000.0 * angle.sin(), 3.0 * unit(rng)]
+        };
+        let corners = [0.0, 2.0, 4.0].map(|angle| corner(&mut rng, angle));
+        let [a, b, c] = corners.map(DVec3::from);
+        let center = vector(&mut rng, 1e-3);
+        let normal = (b - a).cross(c - a).normalize();
+        // float64 rounds this distance by less than 1e-10.
+        let radius = normal.dot(DVec3::from(center) - a).abs() + 1e-9;
+        let mut walls = Walls::new();
+        walls.push_mesh(Mesh::new(corners.to_vec(), vec![[0, 1, 2]])?);
+        let sphere = [HardSphere::new(center, radius)];
+        // A new detector, in whose enclosing step the sphere is the origin.
+        let found = detector()?.detect(&Step::new(&sphere, 0.0).with_walls(&walls))?;
+        assert_eq!(found.walls.len(), 1, "{sphere:?} {corners:?}");
+    }
+    Ok(())
+}
+
 #[test]
 fn steps_with_kept_meshes_are_exact() -> Test {
     let mut rng = Rng::with_seed(6);

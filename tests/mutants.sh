@@ -349,7 +349,7 @@ mutant 'float64: the enclosing spheres do not cover the rounding of the edges' s
     'error + self.share * (reach + radius)' 'error' --test float64
 mutant 'float64: the spheres at triangles do not cover the rounding of their corners' src/wide/walls.rs \
     'let margin = kept.off + slip + frame.share * reach + LEAST;' \
-    'let margin = 0.0 * (kept.off + slip + frame.share * reach + LEAST);' --test float64_walls exact
+    'let margin = 0.0 * (kept.off + slip + frame.share * reach + LEAST);' --test float64_walls far_from_the_corners
 mutant 'float64: the spheres at walls do not cover the rounding of directions' src/wide/walls.rs \
     'const DIRECTION: f64 = 1.0 / (1 << 23) as f64;' 'const DIRECTION: f64 = 0.0;' --test float64_walls points
 mutant 'float64: the quick test rounds a time although its error leaves it open' src/wide/quick.rs \
@@ -546,7 +546,7 @@ mutant 'elastic balls come to rest on the GPU' shaders/dynamics/parts/rests.wgsl
 mutant 'walls do not bear what rests on them on the GPU' shaders/dynamics/simulation_settle.wgsl \
     'sum += contact.xyz * contact.w;' '' --test dynamics_gpu bears_the_weight
 mutant 'a collapse is not told' shaders/dynamics/simulation_judge.wgsl \
-    'duration < COLLAPSED * simulation.planned' 'false' --test dynamics_gpu a_collapse
+    'duration < COLLAPSED * simulation.planned' 'false' --test dynamics_gpu tiny_distances
 mutant 'paths that are crossed in the past are not undone' shaders/dynamics/simulation_find.wgsl \
     'consider(next, Next(NEVER, NEXT_NONE, met));' 'consider(next, Next(NEVER, NEXT_NONE, NEVER));' \
     --test dynamics_gpu long_substeps
