@@ -32,12 +32,11 @@ pip() {
     "$folder/$1/bin/python" -m pip --quiet --disable-pip-version-check install "${@:2}"
 }
 
-# Without the build tool nothing can be tried. Exit code 77 says so.
-if ! pip venv 'maturin>=1.16,<2'; then
-    echo 'test.sh: maturin cannot be installed, so the Python package was NOT tested.' >&2
+# Without these packages nothing can be tried. Exit code 77 says so.
+if ! pip venv 'maturin>=1.16,<2' numpy pytest mypy ase matscipy vesin pandas matplotlib; then
+    echo 'test.sh: packages that the tests need cannot be installed, so the Python package was NOT tested.' >&2
     exit 77
 fi
-pip venv numpy pytest mypy ase matscipy vesin pandas matplotlib
 
 # The wheel has everything but Python and NumPy, and the source archive has the packages of this repository on which it
 # depends.

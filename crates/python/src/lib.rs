@@ -3,8 +3,8 @@
 //! itself and is what users see.
 //!
 //! - Arrays are copied while the interpreter is attached, and the search runs while it is detached.
-//! - Each object has a lock, which is only taken while the interpreter is detached: see [`kept`].
-//! - Work on the CPU runs in a pool of threads that belongs to this process, also after a fork: see [`pool`].
+//! - Each object has a lock, which is only taken while the interpreter is detached: see the module `kept`.
+//! - Work on the CPU runs in a pool of threads that belongs to this process, also after a fork: see the module `pool`.
 
 mod arrays;
 mod detector;
