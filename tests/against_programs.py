@@ -185,6 +185,8 @@ def mdanalysis(folder):
         dimensions=universe.dimensions)
     yield "MDAnalysis, arrays of NumPy", "mdanalysis.npz", True, ()
     universe.atoms.write(str(folder / "mdanalysis.gro"))
+    universe.atoms.write(str(folder / "mdanalysis.crd"))
+    universe.atoms.write(str(folder / "mdanalysis.pdb"))
 
 
 def gsd(folder):
