@@ -3374,6 +3374,14 @@ fn a_comment_that_gives_a_box_is_never_an_open_world() {
             expect_error(&folder, "a.xyz", &text, &[], &parts);
         }
     }
+    let last = "3\nProperties=pos:R:3:species:S:1\n0 0 0 Te\n1 0 0 V\n9 0 0 Tv\n";
+    expect_error(
+        &folder,
+        "a.xyz",
+        last,
+        &[],
+        &["line 5", "an edge of the box"],
+    );
     // Archives.
     let position = (
         "position",

@@ -73,6 +73,12 @@ fn obj_faces_are_read_in_all_their_forms() -> Test {
         // The notch (0.5, 0.5) leaves two triangles of the area 0.25 each.
         (arrow, "f 2 3 4 1\n", 0.5),
         (arrow, "f 1 2 3 4\n", 0.5),
+        // A corner in the middle of an edge.
+        (
+            "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 2 2 0\nv 0 2 0\n",
+            "f 1 2 3 4 5\n",
+            4.0,
+        ),
     ] {
         let count = face.split(' ').count() - 3;
         for text in [format!("{vertices}{face}"), format!("{face}{vertices}")] {

@@ -189,7 +189,10 @@ fn of_components(before: &str, component: char, after: &str) -> Option<Motion> {
     } else {
         words
             .iter()
-            .any(|word| word == "p")
+            .any(|word| {
+                word.strip_prefix('p')
+                    .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+            })
             .then_some(Motion::Momentum)
     }
 }
@@ -908,6 +911,7 @@ mod tests {
             "px_mom,py_mom,pz_mom",
             "momx,momy,momz",
             "p_lin 1,p_lin 2,p_lin 3",
+            "p0 1,p0 2,p0 3",
             "impulse 1",
         ] {
             assert_eq!(motion(names), Some(Motion::Momentum), "{names}");

@@ -101,16 +101,26 @@ fn stray(line: &[u8], next: u64) -> String {
 
 /// Returns what is wrong with a line that gives an edge of the box, as `Tv` in Gaussian and `VEC1` in Jmol do.
 fn vector_of_box(line: &[u8]) -> Option<String> {
-    let first = fields(line).next()?;
     let is_number = |rest: &[u8]| {
         rest.iter()
             .all(|byte| byte.is_ascii_digit() || *byte == b'_')
     };
-    let is_edge = ["tv", "vec"].iter().any(|name| {
-        let parts = first.split_at_checked(name.len());
-        parts.is_some_and(|(begin, rest)| {
-            begin.eq_ignore_ascii_case(name.as_bytes()) && is_number(rest)
+    let is_name = |word: &[u8]| {
+        ["tv", "vec"].iter().any(|name| {
+            let parts = word.split_at_checked(name.len());
+            parts.is_some_and(|(begin, rest)| {
+                begin.eq_ignore_ascii_case(name.as_bytes()) && is_number(rest)
+            })
         })
+    };
+    // The symbol is the first word, or perhaps the last one.
+    let last = line
+        .rsplit(u8::is_ascii_whitespace)
+        .next()
+        .unwrap_or_default();
+    let is_edge = [line, last].into_iter().any(|text| {
+        text.first().is_some_and(|byte| b"tTvV".contains(byte))
+            && fields(text).next().is_some_and(is_name)
     });
     is_edge.then(|| {
         format!(

@@ -195,9 +195,10 @@ fn divide(vertices: &[[f64; 3]], corners: &[u32]) -> Result<Vec<[u32; 3]>, Strin
         ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / area
     };
     let rounding = 1e-12;
-    if !(area.abs() > 0.0 && area.is_finite())
-        || fan(corners).all(|triangle| part(triangle) >= -rounding)
-    {
+    let smallest = fan(corners).map(part).fold(f64::INFINITY, f64::min);
+    let is_plane = area.abs() > 0.0 && area.is_finite();
+    let is_fan = !is_plane || smallest >= -rounding;
+    if !is_plane || smallest > rounding || (is_fan && corners.len() > MOST_CORNERS) {
         return Ok(fan(corners).collect());
     }
     if corners.len() > MOST_CORNERS {
@@ -234,12 +235,13 @@ fn divide(vertices: &[[f64; 3]], corners: &[u32]) -> Result<Vec<[u32; 3]>, Strin
         rest.remove(k);
     }
     triangles.push([rest[0], rest[1], rest[2]]);
-    if rest.len() > 3 || part([rest[0], rest[1], rest[2]]) < 0.0 {
-        return Err(
-            "the polygon crosses itself, or is far from flat; divide it into triangles".to_owned(),
-        );
+    if rest.len() == 3 && part([rest[0], rest[1], rest[2]]) > 0.0 {
+        return Ok(triangles);
     }
-    Ok(triangles)
+    if is_fan {
+        return Ok(fan(corners).collect());
+    }
+    Err("the polygon crosses itself, or is far from flat; divide it into triangles".to_owned())
 }
 
 /// Returns the index of a vertex, counted from 0. In a face, a vertex is a number that counts from
