@@ -2633,7 +2633,7 @@ fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
         (
             "a.pdb",
             pdb.as_bytes(),
-            &["a PDB file", "format='PDB'", "trajectory[-1]", "dimensions=d"][..],
+            &["a PDB file", "format='PDB'", "trajectory[-1]", "dimensions=t.dimensions", "--box \"0 0 0 10.000 10.000 10.000 90.00 90.00 90.00\" --periodic abc"][..],
         ),
         (
             "a.crd",

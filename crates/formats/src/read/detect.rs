@@ -22,13 +22,12 @@ const GSD: &str = "convert it with Python (`pip install gsd`): `python -c \"impo
                    position=p.position, velocity=p.velocity, diameter=p.diameter, \
                    box=f.configuration.box)\"` takes the last frame, [-1], without types; several .npz files are read \
                    as one series";
-/// `FILES` are the arguments of `Universe`. The box of a PDB file may precede its first frame only.
+/// `FILES` are the arguments of `Universe`.
 const WITH_MDANALYSIS: &str = "convert a frame, the last one, with Python (`pip install MDAnalysis`): `python -c \"import \
-                               MDAnalysis, numpy; u = MDAnalysis.Universe(FILES); d = u.dimensions; t = \
-                               u.trajectory[-1]; d = d if t.dimensions is None else t.dimensions; v = t.velocities \
-                               if t.has_velocities else None; a = dict(positions=t.positions, velocities=v, \
-                               dimensions=d); numpy.savez('out.npz', **{k: a[k] for k in a if a[k] is not None})\"` \
-                               (lengths are in Å then, and velocities in Å/ps)";
+                               MDAnalysis, numpy; u = MDAnalysis.Universe(FILES); t = u.trajectory[-1]; v = \
+                               t.velocities if t.has_velocities else None; a = dict(positions=t.positions, \
+                               velocities=v, dimensions=t.dimensions); numpy.savez('out.npz', **{k: a[k] for k in a \
+                               if a[k] is not None})\"` (lengths are in Å then, and velocities in Å/ps)";
 /// Of a trajectory without names of atoms.
 const TRAJECTORY: &str = "'TOPOLOGY', 'INPUT'";
 const BINARY_DUMP: &str = "convert it with LAMMPS's tool `binary2txt INPUT`, or write a text dump";
@@ -300,7 +299,21 @@ fn of_text(lines: &[&[u8]]) -> Detected {
         return Detected::Format(Format::LammpsData);
     }
     if any(&["ATOM  ", "HETATM", "CRYST1"]) {
-        return of_mdanalysis("a PDB file", "'INPUT', topology_format='PDB', format='PDB'");
+        let found = of_mdanalysis("a PDB file", "'INPUT', topology_format='PDB', format='PDB'");
+        // A box before the first of several frames gets lost.
+        let cell = (0..lines.len())
+            .map(words)
+            .find(|words| words.first() == Some(&&b"CRYST1"[..]));
+        return match (found, cell.as_deref().and_then(|words| words.get(1..7))) {
+            (Detected::Foreign(name, way_out), Some(cell)) if cell.iter().all(is_number) => {
+                let cell = String::from_utf8_lossy(&cell.join(&b' ')).into_owned();
+                let more = format!(
+                    "; if out.npz has no box then, it is --box \"0 0 0 {cell}\" --periodic abc"
+                );
+                Detected::Foreign(name, way_out + &more)
+            }
+            (found, _) => found,
+        };
     }
     if any(&["data_"]) && any(&["_cell_length_a", "_atom_site", "loop_"]) {
         return of_ase("a CIF file", "cif");
