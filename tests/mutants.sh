@@ -2,7 +2,7 @@
 # Breaks carom in one place after another, and checks that a test fails each time. A mutant that
 # survives means a gap in the tests, or a bound or comparison that nothing needs.
 #
-#   mutants.sh          the first mutant of each file, and all of rounding errors, bounds and margins
+#   mutants.sh          the first mutant of each file, and all of rounding, underflow, bounds and margins
 #   mutants.sh --all    all mutants
 #   mutants.sh PATTERN  those of all whose description, file or tests match PATTERN, an extended regular expression
 set -euo pipefail
@@ -46,7 +46,7 @@ whats=('') files=('') froms=('') tos=('') tests=('')
 # mutant WHAT FILE FROM TO TEST...: a mutant replaces FROM, which must occur exactly once, by TO in FILE, so
 # that the tests selected by TEST... fail. The check of FROM is for all mutants, also those that are not wanted.
 declare -A seen=()
-bounds='bound|margin|term|round|error of'
+bounds='bound|margin|term|round|error of|flow|digits|bend|differences'
 mutant() {
     if [[ $(FROM=$3 perl -0ne 'print scalar(() = /\Q$ENV{FROM}\E/g)' "$root/$2") != 1 ]]; then
         echo "mutants.sh: $2 must contain this text exactly once: $3" >&2
