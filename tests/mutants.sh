@@ -7,11 +7,10 @@
 #   mutants.sh PATTERN  those of all whose description, file or tests match PATTERN, an extended regular expression
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-root=$PWD
 wanted=${1:-}
 # Builds of the mutants need a target folder of their own. In the usual one, Cargo would take them
 # for builds of the real sources.
-usual=${CARGO_TARGET_DIR:-$root/target}
+usual=${CARGO_TARGET_DIR:-$PWD/target}
 export CARGO_TARGET_DIR=$usual/mutants RUST_BACKTRACE=0
 # The builds differ in few lines, so incremental ones recompile little.
 export CARGO_INCREMENTAL=1
@@ -33,6 +32,9 @@ mkdir "$copy/carom"
 # The copy includes files and changes that are not committed yet.
 git ls-files --cached --others --exclude-standard -z |
     { xargs -0 ls -d 2>/dev/null || true; } | tar -cf - -T - | tar -xf - -C "$copy/carom"
+# Another copy stays as it is, so that changes of the originals do not matter from now on.
+cp -r "$copy/carom" "$copy/given"
+root=$copy/given
 cd "$copy/carom"
 # The tool is replaced by an empty program, and its readers by an empty library, because no mutant needs
 # them.

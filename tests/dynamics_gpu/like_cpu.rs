@@ -103,7 +103,6 @@ pub(crate) fn assert_like_cpu(
 ) -> SimulationState {
     let options = SimulationBufferOptions::new(spheres.len() as u32)
         .with_substeps(2)
-        .with_rounds(8)
         .with_simulation(rules.clone().with_impact_list());
     let mut world = World::new(spheres, &options);
     let given = world.spheres();

@@ -27,9 +27,7 @@ fn a_wall_that_crosses_the_periodic_cell_for_a_long_time_pushes_a_ball() {
     ];
     for (walls, impacts, place) in cases {
         let rules = periodic(10.0).with_walls(walls);
-        let options = SimulationBufferOptions::new(1)
-            .with_rounds(4)
-            .with_simulation(rules);
+        let options = SimulationBufferOptions::new(1).with_simulation(rules);
         let mut world = World::new(&[HardSphere::new([5.0; 3], 0.5)], &options);
         let state = world.advance(1000.0);
         println!("{state:?}");
