@@ -2,16 +2,15 @@
 # Breaks carom in one place after another, and checks that a test fails each time. A mutant that
 # survives means a gap in the tests, or a bound or comparison that nothing needs.
 #
-#   mutants.sh          the first mutant of each file, and all of rounding errors, bounds and margins
+#   mutants.sh          the first mutant of each file, and all of rounding, underflow, bounds and margins
 #   mutants.sh --all    all mutants
 #   mutants.sh PATTERN  those of all whose description, file or tests match PATTERN, an extended regular expression
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-root=$PWD
 wanted=${1:-}
 # Builds of the mutants need a target folder of their own. In the usual one, Cargo would take them
 # for builds of the real sources.
-usual=${CARGO_TARGET_DIR:-$root/target}
+usual=${CARGO_TARGET_DIR:-$PWD/target}
 export CARGO_TARGET_DIR=$usual/mutants RUST_BACKTRACE=0
 # The builds differ in few lines, so incremental ones recompile little.
 export CARGO_INCREMENTAL=1
@@ -33,6 +32,9 @@ mkdir "$copy/carom"
 # The copy includes files and changes that are not committed yet.
 git ls-files --cached --others --exclude-standard -z |
     { xargs -0 ls -d 2>/dev/null || true; } | tar -cf - -T - | tar -xf - -C "$copy/carom"
+# Another copy stays as it is, so that changes of the originals do not matter from now on.
+cp -r "$copy/carom" "$copy/given"
+root=$copy/given
 cd "$copy/carom"
 # The tool is replaced by an empty program, and its readers by an empty library, because no mutant needs
 # them.
@@ -46,7 +48,7 @@ whats=('') files=('') froms=('') tos=('') tests=('')
 # mutant WHAT FILE FROM TO TEST...: a mutant replaces FROM, which must occur exactly once, by TO in FILE, so
 # that the tests selected by TEST... fail. The check of FROM is for all mutants, also those that are not wanted.
 declare -A seen=()
-bounds='bound|margin|term|round|error of'
+bounds='bound|margin|term|round|error of|flow|digits|bend|differences'
 mutant() {
     if [[ $(FROM=$3 perl -0ne 'print scalar(() = /\Q$ENV{FROM}\E/g)' "$root/$2") != 1 ]]; then
         echo "mutants.sh: $2 must contain this text exactly once: $3" >&2
