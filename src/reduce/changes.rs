@@ -59,8 +59,6 @@ pub(crate) fn changes<T: Number>(
     changes
 }
 
-/// Returns the pairs of a list and their periodic images, sorted and without repeats. The list may
-/// be in any order, because the caller may have sorted it in another way.
 fn in_order<T: Number>((pairs, images): Pairs<'_, T::Collision>) -> Vec<([u32; 2], [i32; 3])> {
     let image = |index: usize| images.get(index).copied().unwrap_or_default();
     let pairs = pairs.iter().enumerate();
