@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use pyo3::prelude::*;
 
 use crate::errors::Error;
+use crate::pool::is_in_callback;
 
 /// A value that one call at a time may use.
 ///
@@ -24,6 +25,8 @@ pub(crate) enum Unusable {
     Forked,
     /// A call failed while it used the value.
     Broken,
+    /// The call came in the middle of a step.
+    InCallback,
 }
 
 impl From<Unusable> for PyErr {
@@ -33,6 +36,10 @@ impl From<Unusable> for PyErr {
                 "a thread used this object while the process was forked; make a new object in the child process"
             }
             Unusable::Broken => "an earlier call failed inside carom; make a new object",
+            Unusable::InCallback => {
+                "carom was called from a rule, or from the handler of a signal during a step, when no object can be used; \
+                 keep what you need, and call carom after the step"
+            }
         })
     }
 }
@@ -55,6 +62,9 @@ impl<T> Kept<T> {
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, T>, Unusable> {
+        if is_in_callback() {
+            return Err(Unusable::InCallback);
+        }
         match self.value.try_lock() {
             Ok(guard) => Ok(guard),
             Err(TryLockError::Poisoned(_)) => Err(Unusable::Broken),
