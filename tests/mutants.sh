@@ -355,11 +355,11 @@ mutant 'rows of pairs with images are sorted without their images' src/cpu/list.
 mutant 'images of an earlier step stay in a reused list' src/cpu/list.rs \
     'list_images[..kept].as_flattened_mut().fill(0);' 'let _ = kept;' --test periodic a_reused_list
 mutant 'float64: the enclosing spheres do not cover the rounding of centres and velocities' src/wide/enclose.rs \
-    'let error = rounded + off * length' 'let error = off * length' --test float64
+    'let error = rounded + off * length' 'let error = off * length' --test float64 lists_in_open
 mutant 'float64: the enclosing spheres do not cover the rounding of wrapped centres' src/wide/enclose.rs \
     'rounded + off * length + 4.0' 'rounded + 4.0' --test float64 far_centres
 mutant 'float64: the enclosing spheres do not cover the rounding of the edges' src/wide/enclose.rs \
-    'error + self.share * (reach + radius)' 'error' --test float64
+    'error + self.share * (reach + radius)' 'error' --test float64 single_extreme
 mutant 'float64: the spheres at triangles do not cover the rounding of their corners' src/wide/walls.rs \
     'let margin = kept.off + slip + frame.share * reach;' \
     'let margin = 0.0 * (kept.off + slip + frame.share * reach);' --test float64_walls far_from_the_corners
@@ -368,7 +368,7 @@ mutant 'float64: the spheres at walls do not cover the rounding of directions' s
 mutant 'float64: the quick test rounds a time although its error leaves it open' src/wide/quick.rs \
     'low.simd_eq(high)' 'low.simd_le(high)' --test float64 lists_in_open
 mutant 'float64: a time is rounded although its error leaves it open' src/wide/pair.rs \
-    'low.simd_eq(high)' 'low.simd_le(high)' --test float64
+    'low.simd_eq(high)' 'low.simd_le(high)' --test float64 hard_pairs
 mutant 'float64: the quick test multiplies all digits of an estimate' src/wide/quick.rs \
     '(toi * splat(self.dt)) & splat(DIGITS)' '(toi * splat(self.dt))' --test float64 hard_pairs
 mutant 'float64: the quick test multiplies all digits of a speed' src/wide/quick.rs \
@@ -620,22 +620,22 @@ mutant 'a sphere may leave its pad' shaders/dynamics/simulation_settle.wgsl \
     'if moved > track.pad {' 'if moved > 1e9 * track.pad {' --test dynamics_gpu a_bullet
 mutant 'a sphere that leaves its pad meets no further sphere' shaders/dynamics/simulation_widen.wgsl \
     'if ignore_each_other(sphere.groups, padded.groups) || is_one_body(a, b) || is_known(left, i) {' 'if i != left {' \
-    --test dynamics_gpu bullets
+    --test dynamics_gpu bullets_among_balls
 mutant 'a sphere that leaves its pad meets spheres of its own body' shaders/dynamics/simulation_widen.wgsl \
     ' || is_one_body(a, b)' '' --test dynamics_gpu bullets_among_compound
 mutant 'the place of a moving wall has the rounding errors of its displacement' shaders/dynamics/simulation_walls.wgsl \
     'Sum(next.rounded, next.errors + error)' 'Sum(next.rounded, next.errors)' --test dynamics_gpu moved_far_in
 mutant 'a sphere that leaves its pad meets no further triangle' shaders/dynamics/simulation_widen_triangles.wgsl \
-    'if may_meet(triangle, mesh, padded, place)' 'if padded.radius < 0.0' --test dynamics_gpu bullets
+    'if may_meet(triangle, mesh, padded, place)' 'if padded.radius < 0.0' --test dynamics_gpu bullets_among_balls
 mutant 'a sphere that leaves its pad meets no further wall' shaders/dynamics/simulation_left.wgsl \
-    'tracks[i].walls |= 1u << k;' 'tracks[i].walls |= 0u;' --test dynamics_gpu bullets
+    'tracks[i].walls |= 1u << k;' 'tracks[i].walls |= 0u;' --test dynamics_gpu bullets_among_balls
 mutant 'earlier parts of a path are not tested against walls found later' shaders/dynamics/simulation_find.wgsl \
     'tracks[sphere].wide > 0.0)' 'tracks[sphere].wide > NEVER)' --test dynamics_gpu leaves_its_pad_hits
 mutant 'pads are widened before all paths are known' shaders/dynamics/simulation_plan.wgsl \
     'pad_dispatch = dispatch_over(0u);' '' --test dynamics_gpu with_five_rounds
 mutant 'no cell is marked near spheres that leave their pads' shaders/dynamics/parts/left_cells.wgsl \
     'atomicOr(&round_spheres[entry], 1u << (number % 32u));' 'atomicOr(&round_spheres[entry], 0u);' \
-    --test dynamics_gpu bullets
+    --test dynamics_gpu bullets_among_balls
 
 mutant 'a round leaves out the candidates of spheres whose paths have changed' shaders/dynamics/simulation_strike.wgsl \
     'gather_for_round(candidates[index].a + candidates[index].b - sphere);' 'gather_for_round(sphere);' \
