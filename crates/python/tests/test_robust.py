@@ -341,7 +341,7 @@ def test_handlers_of_signals_during_a_step():
                 raise ZeroDivisionError("mine")
         until(patient, ZeroDivisionError, "mine")
         assert len(seen) >= 3
-        until(lambda *what: print(simulation.time), carom.Error, "from the handler of a signal")
+        until(lambda *what: simulation.time, carom.Error, "from the handler of a signal")
         until(lambda *what: carom.detect(lattice, 0.5), carom.Error, "from the handler of a signal")
         signal.setitimer(signal.ITIMER_REAL, 0)
         assert simulation.step(0.01).completed
