@@ -77,7 +77,10 @@ const OPTIONS: [(&str, &str); 25] = [
     ("--radius-by-type", "radius={type: …}"),
     ("=RADIUS", ": RADIUS"),
     ("--dt", "dt"),
-    ("give the mesh of a wall with --mesh", "pass the mesh to carom.Mesh"),
+    (
+        "give the mesh of a wall with --mesh",
+        "pass the mesh to carom.Mesh",
+    ),
     ("--mesh", "carom.Mesh"),
     ("--radius", "radius=…"),
     (
