@@ -125,7 +125,8 @@ def child(text, arguments=(), **environment):
         capture_output=True,
         text=True,
         timeout=120,
-        env={**os.environ, **environment},
+        # From 3.12, Python warns of each fork of a process with threads.
+        env={**os.environ, "PYTHONWARNINGS": "ignore::DeprecationWarning", **environment},
     )
     assert done.returncode == 0 and not done.stderr, done.stderr
     return done.stdout
