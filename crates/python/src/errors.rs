@@ -101,8 +101,11 @@ const OPTIONS: [(&str, &str); 25] = [
     ("--box", "box="),
 ];
 
-/// Options whose values Python writes in quotes, and whether a word behind one is its value and not prose.
-const QUOTED: [(&str, fn(&str) -> bool); 3] = [
+/// Whether a word behind an option is its value, and not prose.
+type IsValue = fn(&str) -> bool;
+
+/// Options whose values Python writes in quotes.
+const QUOTED: [(&str, IsValue); 3] = [
     ("--columns ", |word| word.contains([',', '=', '_'])),
     ("--separator ", |word| {
         ["comma", "semicolon", "space", "tab"].contains(&word)
