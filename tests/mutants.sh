@@ -2,16 +2,15 @@
 # Breaks carom in one place after another, and checks that a test fails each time. A mutant that
 # survives means a gap in the tests, or a bound or comparison that nothing needs.
 #
-#   mutants.sh          the first mutant of each file, and all of rounding errors, bounds and margins
+#   mutants.sh          the first mutant of each file, and all of rounding, underflow, bounds and margins
 #   mutants.sh --all    all mutants
 #   mutants.sh PATTERN  those of all whose description, file or tests match PATTERN, an extended regular expression
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-root=$PWD
 wanted=${1:-}
 # Builds of the mutants need a target folder of their own. In the usual one, Cargo would take them
 # for builds of the real sources.
-usual=${CARGO_TARGET_DIR:-$root/target}
+usual=${CARGO_TARGET_DIR:-$PWD/target}
 export CARGO_TARGET_DIR=$usual/mutants RUST_BACKTRACE=0
 # The builds differ in few lines, so incremental ones recompile little.
 export CARGO_INCREMENTAL=1
@@ -33,6 +32,9 @@ mkdir "$copy/carom"
 # The copy includes files and changes that are not committed yet.
 git ls-files --cached --others --exclude-standard -z |
     { xargs -0 ls -d 2>/dev/null || true; } | tar -cf - -T - | tar -xf - -C "$copy/carom"
+# Another copy stays as it is, so that changes of the originals do not matter from now on.
+cp -r "$copy/carom" "$copy/given"
+root=$copy/given
 cd "$copy/carom"
 # The tool is replaced by an empty program, and its readers by an empty library, because no mutant needs
 # them.
@@ -46,7 +48,7 @@ whats=('') files=('') froms=('') tos=('') tests=('')
 # mutant WHAT FILE FROM TO TEST...: a mutant replaces FROM, which must occur exactly once, by TO in FILE, so
 # that the tests selected by TEST... fail. The check of FROM is for all mutants, also those that are not wanted.
 declare -A seen=()
-bounds='bound|margin|term|round|error of'
+bounds='bound|margin|term|round|error of|flow|digits|bend|differences'
 mutant() {
     if [[ $(FROM=$3 perl -0ne 'print scalar(() = /\Q$ENV{FROM}\E/g)' "$root/$2") != 1 ]]; then
         echo "mutants.sh: $2 must contain this text exactly once: $3" >&2
@@ -359,8 +361,8 @@ mutant 'float64: the enclosing spheres do not cover the rounding of wrapped cent
 mutant 'float64: the enclosing spheres do not cover the rounding of the edges' src/wide/enclose.rs \
     'error + self.share * (reach + radius)' 'error' --test float64
 mutant 'float64: the spheres at triangles do not cover the rounding of their corners' src/wide/walls.rs \
-    'let margin = kept.off + slip + frame.share * reach + LEAST;' \
-    'let margin = 0.0 * (kept.off + slip + frame.share * reach + LEAST);' --test float64_walls far_from_the_corners
+    'let margin = kept.off + slip + frame.share * reach;' \
+    'let margin = 0.0 * (kept.off + slip + frame.share * reach);' --test float64_walls far_from_the_corners
 mutant 'float64: the spheres at walls do not cover the rounding of directions' src/wide/walls.rs \
     'const DIRECTION: f64 = 1.0 / (1 << 23) as f64;' 'const DIRECTION: f64 = 0.0;' --test float64_walls points
 mutant 'float64: the quick test rounds a time although its error leaves it open' src/wide/quick.rs \
@@ -409,6 +411,54 @@ mutant 'float64: the reach of a list is rounded down' src/number.rs \
     '(1_u64 << 46) as f64)).next_up()' '(1_u64 << 46) as f64))' --test float64 valid_lists
 mutant 'float64: the squares of short distances underflow' src/number.rs \
     'square < f64::MIN_POSITIVE * 1e40' 'square < 0.0 * 1e40' --test float64 neighbours
+mutant 'float64: the quick test takes pairs that graze' src/wide/quick.rs \
+    'splat(STEEP) * rr' 'splat(0.0 * STEEP) * rr' --lib estimates_of_grazing
+mutant 'float64: the quick test takes estimates that are far off' src/wide/quick.rs \
+    'splat(NEAR) * rr' 'splat(1e6 * NEAR) * rr' --lib estimates_of_grazing
+mutant 'float64: the quick test takes positions that have lost their digits' src/wide/quick.rs \
+    'splat(FAR_TERMS) * rh' 'splat(f64::MAX) + splat(0.0 * FAR_TERMS) * rh' --lib estimates_of_far
+mutant 'float64: the quick test takes radii whose squares underflow' src/wide/quick.rs \
+    'splat(LEAST[0])' 'splat(0.0 * LEAST[0])' --test float64 hard_pairs
+mutant 'float64: the quick test takes times that round to the end of the step' src/wide/quick.rs \
+    'high.simd_lt(splat(self.dt))' 'high.simd_le(splat(self.dt))' --test float64 hard_pairs
+mutant 'float64: all times that round to the end of the step are hits' src/wide/pair.rs \
+    'high.simd_lt(either' 'high.simd_le(either' --test float64 hard_pairs
+mutant 'float64: all times that round to the end of the step are misses' src/wide/pair.rs \
+    'low.simd_gt(end)' 'low.simd_ge(end)' --test float64 hard_pairs
+mutant 'float64: signs count although a displaced position has lost its digits' src/wide/pair.rs \
+    'told & outside.abs()' '(told | !told) & outside.abs()' --test float64 far_images_that
+mutant 'float64: the error of a displaced place does not count in a depth' src/wide/pair.rs \
+    'terms * PLACE_OFF' '0.0 * terms * PLACE_OFF' --test float64 far_images_that
+mutant 'float64: a sum of three is rounded twice' src/wide/double.rs \
+    'let is_even = rest.to_bits() & 1 == 0;' 'let is_even = false;' --test float64 coincident
+mutant 'float64: the reach of a list does not cover the rounding of moves' src/number.rs \
+    'y * (1.0 + 1.0 / (1_u64 << 46) as f64)' 'y' --test float64 valid_lists
+mutant 'float64: an enclosing half-space does not grow' src/wide/walls.rs \
+    'nearest(offset + error)' 'nearest(offset + 0.0 * error)' --test float64_walls narrow
+mutant 'float64: an enclosing hollow wall does not shrink' src/wide/walls.rs \
+    '(radius - error)' '(radius - 0.0 * error)' --test float64_walls narrow
+mutant 'float64: an enclosing solid wall does not grow' src/wide/walls.rs \
+    'nearest(radius + error)' 'nearest(radius + 0.0 * error)' --test float64_walls narrow
+mutant 'float64: an enclosing cylinder does not cover the rounding of its axis' src/wide/walls.rs \
+    '{ DIRECTION } else' '{ 0.0 } else' --test float64_walls narrow
+mutant 'float64: spheres at walls do not cover the rounding of normals' src/wide/walls.rs \
+    '+ DIRECTION,' '+ 0.0 * DIRECTION,' --test float64_walls narrow
+mutant 'float64: an enclosing round wall does not cover the rounding of its velocity' src/wide/walls.rs \
+    'off + slip + (tilt' 'off + (tilt' --test float64_walls narrow
+mutant 'float64: spheres do not cover the rounding of the velocity of a mesh' src/wide/walls.rs \
+    'kept.off + slip + frame' 'kept.off + frame' --test float64_walls narrow
+mutant 'float64: an enclosing round wall does not cover the rounding of the edges' src/wide/walls.rs \
+    '(tilt + share) * reach' 'tilt * reach' --test float64_walls narrow
+mutant 'float64: spheres at triangles do not cover the rounding of the edges' src/wide/walls.rs \
+    'slip + frame.share * reach' 'slip' --test float64_walls narrow
+mutant 'float64: an enclosing cylinder counts images in space only' src/wide/walls.rs \
+    'Ok(share.max(frame.share))' 'Ok(frame.share)' --test float64_walls narrow
+mutant 'float64: spheres at walls do not cover the rounding of the edges' src/wide/walls.rs \
+    'frame.share.max(walls.share) + DIRECTION' 'walls.share + DIRECTION' --test float64_walls narrow
+mutant 'float64: the rounding of edges counts as if no cell were oblique' src/wide/enclose.rs \
+    '(dual / scale.length).length()' '(dual / scale.length).length().min(1.0)' --test float64_walls narrow
+mutant 'float64: the test before the integers has no margin where squares underflow' src/walls/wide.rs \
+    '* dt) + LEAST' '* dt) + 0.0 * LEAST' --test float64_walls tiny_hollow
 mutant 'float64: the test before the integers has no margin at walls' src/walls/wide.rs \
     'MARGIN * (of_sphere' '0.0 * MARGIN * (of_sphere' --test float64_walls contacts_in_open
 mutant 'the reach of a neighbour list is rounded to nearest' src/number.rs \
