@@ -77,7 +77,10 @@ const OPTIONS: [(&str, &str); 25] = [
     ("--radius-by-type", "radius={type: …}"),
     ("=RADIUS", ": RADIUS"),
     ("--dt", "dt"),
-    ("give the mesh of a wall with --mesh", "pass the mesh to carom.Mesh"),
+    (
+        "give the mesh of a wall with --mesh",
+        "pass the mesh to carom.Mesh",
+    ),
     ("--mesh", "carom.Mesh"),
     ("--radius", "radius=…"),
     (
@@ -98,8 +101,11 @@ const OPTIONS: [(&str, &str); 25] = [
     ("--box", "box="),
 ];
 
-/// Options whose values Python writes in quotes, and whether a word behind one is its value and not prose.
-const QUOTED: [(&str, fn(&str) -> bool); 3] = [
+/// Whether a word behind an option is its value, and not prose.
+type IsValue = fn(&str) -> bool;
+
+/// Options whose values Python writes in quotes.
+const QUOTED: [(&str, IsValue); 3] = [
     ("--columns ", |word| word.contains([',', '=', '_'])),
     ("--separator ", |word| {
         ["comma", "semicolon", "space", "tab"].contains(&word)

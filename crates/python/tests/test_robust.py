@@ -125,7 +125,8 @@ def child(text, arguments=(), **environment):
         capture_output=True,
         text=True,
         timeout=120,
-        env={**os.environ, **environment},
+        # From 3.12, Python warns of each fork of a process with threads.
+        env={**os.environ, "PYTHONWARNINGS": "ignore::DeprecationWarning", **environment},
     )
     assert done.returncode == 0 and not done.stderr, done.stderr
     return done.stdout
@@ -341,7 +342,7 @@ def test_handlers_of_signals_during_a_step():
                 raise ZeroDivisionError("mine")
         until(patient, ZeroDivisionError, "mine")
         assert len(seen) >= 3
-        until(lambda *what: print(simulation.time), carom.Error, "from the handler of a signal")
+        until(lambda *what: simulation.time, carom.Error, "from the handler of a signal")
         until(lambda *what: carom.detect(lattice, 0.5), carom.Error, "from the handler of a signal")
         signal.setitimer(signal.ITIMER_REAL, 0)
         assert simulation.step(0.01).completed

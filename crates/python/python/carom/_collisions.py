@@ -246,10 +246,14 @@ class _List:
 
     def __iter__(self) -> Any:
         one, other = self._names
-        raise TypeError(f"{type(self).__name__} is not iterable; use zip(hits.{one}, hits.{other}, hits.toi) or numpy.asarray(hits)")
+        raise TypeError(
+            f"{type(self).__name__} is not iterable; use zip(hits.{one}, hits.{other}, hits.toi) or numpy.asarray(hits)"
+        )
 
     def __getitem__(self, key: Any) -> Any:
-        raise TypeError(f"{type(self).__name__} has no entries to pick; use its columns, such as hits.toi, or numpy.asarray(hits)")
+        raise TypeError(
+            f"{type(self).__name__} has no entries to pick; use its columns, such as hits.toi, or numpy.asarray(hits)"
+        )
 
     @property
     def toi(self) -> Array:

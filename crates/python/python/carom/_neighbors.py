@@ -17,7 +17,9 @@ _LETTERS = "ijdDS"
 
 def _letters(quantities: str) -> str:
     if not isinstance(quantities, str):
-        raise TypeError(f"the quantities are {type(quantities).__name__}, but must be a string such as \"ijd\", the first argument")
+        raise TypeError(
+            f"the quantities are {type(quantities).__name__}, but must be a string such as \"ijd\", the first argument"
+        )
     wrong = [letter for letter in quantities if letter not in _LETTERS]
     if wrong or not quantities:
         raise ValueError(f"the quantities are {quantities!r}, but must be letters of {_LETTERS!r}")

@@ -25,7 +25,9 @@ __all__ = ["detect", "domain", "neighbor_list"]
 def domain(atoms: Atoms) -> Optional[Domain]:
     """Returns the periodic cell of the atoms, or None in open space."""
     if not all(hasattr(atoms, name) for name in ("positions", "cell", "pbc", "numbers")):
-        raise TypeError(f"atoms is {type(atoms).__name__}, but must be ase.Atoms; carom.detect and carom.neighbor_list take arrays")
+        raise TypeError(
+            f"atoms is {type(atoms).__name__}, but must be ase.Atoms; carom.detect and carom.neighbor_list take arrays"
+        )
     cell, pbc = np.asarray(atoms.cell), np.asarray(atoms.pbc)
     if (pbc & ~cell.any(axis=1)).any():
         raise ValueError("the atoms are periodic along an edge of the cell that is 0; set atoms.cell, or atoms.pbc = False")
