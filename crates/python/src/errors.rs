@@ -194,3 +194,28 @@ pub(crate) fn out_of_memory(items: usize, size: usize, what: &str) -> PyErr {
         "out of memory: {bytes} bytes for {what} could not be allocated; use fewer spheres per step"
     ))
 }
+
+/// Why a value cannot be used.
+pub(crate) enum Unusable {
+    /// Another thread used it while the process was forked.
+    Forked,
+    /// A call failed while it used the value.
+    Broken,
+    /// The call came in the middle of a step.
+    InCallback,
+}
+
+impl From<Unusable> for PyErr {
+    fn from(why: Unusable) -> Self {
+        Error::new_err(match why {
+            Unusable::Forked => {
+                "a thread used this object while the process was forked; make a new object in the child process"
+            }
+            Unusable::Broken => "an earlier call failed inside carom; make a new object",
+            Unusable::InCallback => {
+                "carom was called from a rule, or from the handler of a signal during a step, when no object can be used; \
+                 keep what you need, and call carom after the step"
+            }
+        })
+    }
+}

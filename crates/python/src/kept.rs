@@ -4,9 +4,7 @@ use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-use pyo3::prelude::*;
-
-use crate::errors::Error;
+use crate::errors::Unusable;
 use crate::pool::is_in_callback;
 
 /// A value that one call at a time may use.
@@ -17,31 +15,6 @@ pub(crate) struct Kept<T> {
     /// The process that holds the lock, or 0. A fork may copy a locked lock, whose holder does not exist in the child.
     holder: AtomicU32,
     value: Mutex<T>,
-}
-
-/// Why a value cannot be used.
-pub(crate) enum Unusable {
-    /// Another thread used it while the process was forked.
-    Forked,
-    /// A call failed while it used the value.
-    Broken,
-    /// The call came in the middle of a step.
-    InCallback,
-}
-
-impl From<Unusable> for PyErr {
-    fn from(why: Unusable) -> Self {
-        Error::new_err(match why {
-            Unusable::Forked => {
-                "a thread used this object while the process was forked; make a new object in the child process"
-            }
-            Unusable::Broken => "an earlier call failed inside carom; make a new object",
-            Unusable::InCallback => {
-                "carom was called from a rule, or from the handler of a signal during a step, when no object can be used; \
-                 keep what you need, and call carom after the step"
-            }
-        })
-    }
 }
 
 impl<T> Kept<T> {

@@ -9,8 +9,7 @@ use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::errors::Error;
-use crate::kept::Unusable;
+use crate::errors::{Error, Unusable};
 
 /// The most threads, unless the machine has more processors. Tens of thousands would need minutes to start.
 const MOST_THREADS: usize = 1024;
