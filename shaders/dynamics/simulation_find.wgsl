@@ -16,7 +16,7 @@
 #import image_block::{image_count, image_of_block}
 #import invocation::{invocation}
 #import meeting::{Motion, round_meeting, straight_meeting}
-#import paths::{is_crowded, path_piece}
+#import paths::{OVERLAP, is_crowded, path_piece, strain_of}
 #import rests::{RESTS, is_held, link_of, slow_speed}
 #import round_spheres::{head_of, sphere_of_round}
 #import types::{WallLattice}
@@ -38,10 +38,20 @@
 override MESHES: bool = false;
 
 // A slow impact of two bodies that are both held, or one of them crowded, waits for the end of the substep:
-// `simulation_sweep.wgsl` then takes their approach away. But it happens if gravity presses them together. `normal` is a
-// unit vector from the other body, and `then` the motion relative to it.
-fn is_waiting(normal: vec3<f32>, then: Motion, restitution: f32) -> bool {
-    return dot(normal, then.acceleration) >= 0.0 && -dot(normal, then.velocity) < slow_speed(restitution);
+// `simulation_sweep.wgsl` then takes their approach away. But it happens if gravity presses them together, and they have
+// no strain. `normal` is a unit vector from the other body, and `then` the motion relative to it. With strain, they may
+// sink into each other by `depth`.
+fn is_waiting(normal: vec3<f32>, then: Motion, restitution: f32, strain: f32, depth: f32) -> bool {
+    var slow = slow_speed(restitution) * exp2(strain);
+    if strain > 0.0 {
+        slow = max(slow, depth / simulation.planned);
+    }
+    return (dot(normal, then.acceleration) >= 0.0 || strain > 0.0) && -dot(normal, then.velocity) < slow;
+}
+
+// Returns whether impacts of a sphere at walls may wait for the end of the substep.
+fn joins(sphere: u32, piece: PathPiece, number: u32) -> bool {
+    return is_held(sphere, piece) || strain_of(sphere) > 0.0 || is_crowded(sphere, number);
 }
 
 // Returns the time from `start` until `end` at which two spheres meet on the given pieces of their paths, or
@@ -63,9 +73,10 @@ fn meeting(pair: Candidate, one: PathPiece, other: PathPiece, numbers: vec2<u32>
     }
     if RESTS {
         let held = is_held(pair.a, one) && is_held(pair.b, other);
-        if held || is_crowded(pair.a, numbers.x) || is_crowded(pair.b, numbers.y) {
+        let most = max(strain_of(pair.a), strain_of(pair.b));
+        if held || most > 0.0 || is_crowded(pair.a, numbers.x) || is_crowded(pair.b, numbers.y) {
             let then = pair_motion(pair, one, other, start + time);
-            if is_waiting(direction(then.place), then, simulation_request.restitution) {
+            if is_waiting(direction(then.place), then, simulation_request.restitution, most, OVERLAP * reach) {
                 return NEVER;
             }
         }
@@ -161,11 +172,12 @@ fn meeting_at_triangle(near: Candidate, piece: PathPiece, number: u32) -> f32 {
     let motion = wall_motion(velocity, near.apart, piece, piece.start);
     let speeds = length(motion.velocity) + length(velocity);
     let range = simulation.substep - piece.start;
-    let wait = triangle_meeting(near.b, motion, bodies[near.a].radius, speeds, range);
-    if RESTS && wait < range && (is_held(near.a, piece) || is_crowded(near.a, number)) {
+    let radius = bodies[near.a].radius;
+    let wait = triangle_meeting(near.b, motion, radius, speeds, range);
+    if RESTS && wait < range && joins(near.a, piece, number) {
         let then = wall_motion(velocity, near.apart, piece, piece.start + wait);
         let normal = direction(facing(near.b, then.place).away);
-        if is_waiting(normal, then, simulation_request.wall_restitution) {
+        if is_waiting(normal, then, simulation_request.wall_restitution, strain_of(near.a), OVERLAP * radius) {
             return NEVER;
         }
     }
@@ -214,14 +226,14 @@ fn earlier_at_wall(given: AtWall, sphere: u32, piece: PathPiece, piece_number: u
         let image = image_of_block(block, k);
         let motion = wall_motion(wall.velocity, place + shift_of(image), piece, piece.start);
         let wait = wall_meeting(wall, motion, body.radius, range);
-        if RESTS && wait < range && (is_held(sphere, piece) || is_crowded(sphere, piece_number)) {
+        if RESTS && wait < range && joins(sphere, piece, piece_number) {
             let time = piece.start + wait;
             let then = at_wall(wall, wall_motion(wall.velocity, place + shift_of(image), piece, time));
             var normal = wall.direction;
             if wall.kind != CAROM_HALF_SPACE {
                 normal = select(1.0, -1.0, is_hollow(wall)) * direction(then.place);
             }
-            if is_waiting(normal, then, simulation_request.wall_restitution) {
+            if is_waiting(normal, then, simulation_request.wall_restitution, strain_of(sphere), OVERLAP * body.radius) {
                 continue;
             }
         }

@@ -96,7 +96,7 @@ fn lengthen() {
     if simulation.substep < planned {
         next = max(next, 0.8 * planned);
     }
-    // Many candidate pairs make the next substep shorter. But pairs of spheres of one compound body are
+    // Many candidate pairs make the next substep shorter. But pairs of spheres of one compound body, or that overlap, are
     // not counted for this, because a shorter substep would have as many of them.
     let pairs = results.pairs - min(results.pairs, atomicLoad(&simulation_counters.together));
     let load = f32(pairs) / (spheres * CANDIDATES);

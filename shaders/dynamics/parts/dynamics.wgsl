@@ -59,7 +59,7 @@ struct SimulationCounters {
     // Largest speed and largest radius, as the bits of float32 numbers.
     fastest: atomic<u32>,
     largest: atomic<u32>,
-    // Number of pairs found whose two spheres belong to one compound body.
+    // Number of pairs found whose two spheres belong to one compound body, or overlap. A shorter substep has as many.
     together: atomic<u32>,
     // Number of impacts in the list of impacts.
     listed: atomic<u32>,
@@ -70,6 +70,8 @@ struct SimulationCounters {
     // and if any sphere moves.
     longest: atomic<u32>,
     longest_moving: atomic<u32>,
+    // 1 if any moving sphere is so far from the origin that float32 numbers are too coarse for it. Otherwise 0.
+    far_away: atomic<u32>,
 }
 
 // Total momentum that spheres have passed to a wall, with more digits than a float32: `high` is the rounded total, and
@@ -111,7 +113,7 @@ struct Track {
     // Assumed bound on the displacement of the sphere, for which candidate pairs were searched.
     pad: f32,
     // Time of the sphere's last impact before this substep, relative to the start of the substep, so it
-    // is negative. 0 if there was no such impact.
+    // is negative. 0 if there was no such impact. If spheres can rest, instead the strain of the sphere: see `paths.wgsl`.
     since: f32,
     // If the bound on the displacement of the sphere was too small, in this substep or in one that was rolled
     // back: a speed from which the next bound is computed. Otherwise 0.
