@@ -556,6 +556,27 @@ mutant 'spheres hover when their support is gone' src/dynamics/rest.rs \
     'longest = longest.min(most.max(options.contact_time));' '' --test dynamics_rest knocked_away
 mutant 'walls do not bear what rests on them' src/dynamics/rest.rs \
     'let momentum = contact.normal * contact.impulse;' 'let momentum = contact.normal * 0.0;' --test dynamics_rest bears_the_weight
+mutant 'contacts that last have impacts' src/dynamics/replay.rs \
+    '(link.impacts > 0 || link.lasts)' '(link.impacts > 0)' --test dynamics_rest that_slides
+mutant 'overlaps are not pushed out' src/dynamics/rest.rs \
+    'const SWEEPS: usize = 4;' 'const SWEEPS: usize = 0;' --test dynamics_rest pushed_out
+mutant 'overlaps are pushed out at a speed' src/dynamics/rest.rs \
+    'let parting = if depth > 0.0 {' 'let parting = if depth > 0.0 { 0.2 * depth / duration } else if depth > 9.0 {' \
+    --test dynamics_rest pushed_out
+mutant 'what comes near wakes nothing' src/dynamics/rest.rs \
+    'forces.disturb(start.ids[other as usize])?;' '' --test dynamics_rest wakes_up
+mutant 'an impact wakes nothing' src/dynamics/simulation.rs \
+    'self.rest.forces.disturb(id)?;' 'let _ = id;' --test dynamics_rest wakes_up
+mutant 'an edit wakes nothing' src/dynamics/simulation.rs \
+    'self.rest.forces.wake();' '' --test dynamics_rest wakes_up
+mutant 'what hardly moves does not sleep' src/dynamics/rest.rs \
+    'const CALM: f64 = 1e-3;' 'const CALM: f64 = 1e-12;' --test dynamics_rest slides_slowly
+mutant 'what lies still does not sleep' src/dynamics/rest.rs \
+    'let lies = load.lies || load.is_calm;' 'let lies = false;' --test dynamics_rest costs_little
+mutant 'a world that sleeps is searched' src/dynamics/simulation.rs \
+    'forces.asleep() > 0 && ' 'forces.asleep() > usize::MAX / 2 && ' --test dynamics_rest costs_little
+mutant 'spheres at one point make substeps short' src/dynamics/pace.rs \
+    'candidates > CROWDED && ' 'candidates > 1e9 * CROWDED && ' --test dynamics fly_apart
 mutant 'the impulses of a pile are sought along the gradient' src/dynamics/impulses.rs \
     'contact.parts()[0] - common / energy * contact.direction' 'contact.parts()[0]' --lib a_column_is_found
 mutant 'edges inside a flat surface lift spheres' src/dynamics/surface.rs \

@@ -22,6 +22,7 @@ mod candidates;
 mod contact;
 mod descent;
 mod flights;
+mod forces;
 mod hard_sphere;
 mod impulses;
 mod islands;

@@ -120,7 +120,23 @@ pub struct StepReport {
     pub impacts: Vec<Impact>,
 }
 
+/// What resting spheres pass to others in a substep.
+#[derive(Debug, Default)]
+pub(crate) struct Passed {
+    /// The momenta that pass to walls, each with the number of the wall.
+    pub(crate) to_walls: Vec<(u32, DVec3)>,
+    pub(crate) virial: f64,
+}
+
 impl StepReport {
+    /// Adds what spheres at rest pass to others.
+    pub(crate) fn rest(&mut self, passed: Passed) {
+        for (wall, momentum) in passed.to_walls {
+            self.pass(wall, momentum);
+        }
+        self.virial += passed.virial;
+    }
+
     /// Adds a momentum that passes to a wall.
     pub(crate) fn pass(&mut self, wall: u32, momentum: DVec3) {
         let wall = wall as usize;

@@ -94,6 +94,26 @@ impl Setting<'_> {
         }
     }
 
+    /// Returns whether a contact lasts: gravity pressed the two together in the last substep. Elastic ones do not last.
+    pub(crate) fn lasts(&self, candidate: &Candidate) -> bool {
+        let inelastic = self.restitution(candidate.partner) < 1.0;
+        inelastic
+            && self
+                .rest
+                .is_some_and(|rest| rest.of(&self.key(candidate)) > Some(0.0))
+    }
+
+    /// Returns whether gravity pressed a sphere against others in the last substep.
+    pub(crate) fn bears(&self, sphere: u32) -> bool {
+        self.rest.is_some_and(|rest| rest.bears(self.id(sphere)))
+    }
+
+    /// Returns whether a sphere sleeps.
+    #[inline]
+    pub(crate) fn sleeps(&self, sphere: u32) -> bool {
+        self.rest.is_some_and(|rest| rest.sleeps(self.id(sphere)))
+    }
+
     /// Returns whether a sphere can rest on its partner: it does not slide fast along a hollow wall.
     pub(crate) fn is_bearing(&self, touch: &ContactGeometry) -> bool {
         let curved = touch.sliding.length_squared() * touch.curvature;

@@ -9,6 +9,7 @@ use super::candidate::Near;
 use super::contact::ContactPair;
 use super::flights::Four;
 use super::predict::meeting;
+use super::report::Partner;
 use super::rows::push;
 use super::setting::Setting;
 use crate::Error;
@@ -71,8 +72,9 @@ impl Setting<'_> {
                 }
             }
         }
+        let sleeps = self.sleeps(index);
         for near in self.candidates.special_of(index) {
-            if near.other < index {
+            if near.other < index || (sleeps && self.is_still(near)) {
                 continue;
             }
             if let Some(time) = self.meets_straight(index, near) {
@@ -82,13 +84,24 @@ impl Setting<'_> {
         Ok(())
     }
 
+    /// Returns whether the partner of a sphere that sleeps does not move.
+    fn is_still(&self, near: Near<'_>) -> bool {
+        match near.special.map(|candidate| candidate.partner) {
+            Some(Partner::Wall(wall)) => self.walls.get(wall).velocity == DVec3::ZERO,
+            _ => self.sleeps(near.other),
+        }
+    }
+
     /// Returns whether a meeting at the given time counts for the duration of substeps. A shorter substep would have the
     /// same meetings at its very start, so these do not count, and nor do slow impacts.
     fn is_ahead(&self, index: u32, near: Near<'_>, time: f64) -> bool {
-        if time <= 0.0 || !self.mixed || self.slow == 0.0 {
+        if time <= 0.0 || self.slow == 0.0 || !(self.mixed || self.rest.is_some()) {
             return time > 0.0;
         }
         let candidate = near.candidate(index, self.ids);
+        if self.lasts(&candidate) {
+            return false;
+        }
         let [a, b] = candidate.ends().map(|sphere| self.straight(sphere));
         ContactPair::new(&candidate, self)
             .blow(&a, &b, time)
