@@ -59,14 +59,14 @@ fn estimates_of_grazing_pairs_do_no_harm() {
         let normal = direction(&mut rng);
         let path = normal.any_orthonormal_vector() * (0.5 + rng.f64());
         let radii = [1.0 + rng.f64(), 1.0 + rng.f64()];
-        let time = (3.0 + 9.0 * rng.f64()).exp2();
-        let overlap = f64::from(-rng.i32(0..46)).exp2();
+        let time = (1.0 + 9.0 * rng.f64()).exp2();
+        let overlap = [f64::from(-rng.i32(0..46)).exp2(), rng.f64()][rng.usize(0..2)];
         let away = normal * (radii[0] + radii[1] - overlap) - path * time;
         let spheres = [
             WideSphere::new([0.0; 3], radii[0], [0.0; 3]),
             WideSphere::new(away.to_array(), radii[1], path.to_array()),
         ];
-        let early = f64::from(-rng.i32(1..24)).exp2() * (1.0 + rng.f64());
+        let early = f64::from(-rng.i32(1..31)).exp2() * (1.0 + rng.f64());
         let first = time - (2.0 * (radii[0] + radii[1]) * overlap).sqrt() / path.length();
         let estimate = [[first, time][rng.usize(0..2)] - early, 0.0];
         hits += u32::from(check(
@@ -77,7 +77,7 @@ fn estimates_of_grazing_pairs_do_no_harm() {
             1.25 * time,
         ));
     }
-    assert!(hits > 4_000, "{hits}");
+    assert!(hits > 400, "{hits}");
 }
 
 #[test]
@@ -113,5 +113,5 @@ fn estimates_of_far_images_do_no_harm() {
         let image = Some(image.map(|n| -n));
         hits += u32::from(check(&spheres, &domain, image, [0.0, depth], 1.0));
     }
-    assert!(hits > 4_000, "{hits}");
+    assert!(hits > 1_000, "{hits}");
 }
