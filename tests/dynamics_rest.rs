@@ -523,17 +523,21 @@ fn a_pile_that_slides_has_few_impacts() {
     }
 }
 
-/// An inelastic ball that slides slowly along a floor stops after a while. A faster one and an elastic one do not.
+/// An inelastic ball that slides slowly along a floor stops after a while. A faster one and an elastic one do not. The floor
+/// bears the weight of each.
 #[test]
 fn a_ball_that_slides_slowly_stops() {
     for (restitution, speed, left) in [(0.9, 1e-3, 0.0), (0.9, 1e-2, 1e-2), (1.0, 1e-3, 1e-3)] {
         let ball = HardSphere::new([2.0, 0.5, 5.0], 0.5).with_velocity([speed, 0.0, 0.0]);
         let rules = options(walls(10.0, 10.0, 3), [restitution; 2], 1e-3);
         let mut sliding = simulation(&[ball], rules);
+        let mut impulse = 0.0;
         for _ in 0..180 {
-            step(&mut sliding, 1.0 / 60.0);
+            impulse -= step(&mut sliding, 1.0 / 60.0).wall_impulses[0][1];
         }
         let ball = sliding.spheres()[0];
+        let weight = ball.mass * GRAVITY * 3.0;
+        assert!((impulse / weight - 1.0).abs() < 1e-6, "{impulse} {weight}");
         assert!((ball.velocity[0] - left).abs() < 1e-15, "{ball:?}");
         let moved = ball.center[0] - 2.0;
         assert!(
@@ -609,6 +613,16 @@ fn what_lies_still_wakes_up() {
         "{:?}",
         pushed.spheres()
     );
+    // Two balls go on together after one has slid slowly against the other.
+    let still = HardSphere::new([5.0, 0.5, 5.0], 0.5);
+    let slider = HardSphere::new([3.98, 0.5, 5.0], 0.5).with_velocity([0.008, 0.0, 0.0]);
+    let mut together = simulation(&[still, slider], rules(box_walls()));
+    for _ in 0..300 {
+        step(&mut together, 1.0 / 60.0);
+    }
+    for ball in together.spheres() {
+        assert!((ball.velocity[0] - 0.004).abs() < 1e-6, "{ball:?}");
+    }
     // A side wall moves against the column.
     let mut moving = walls(10.0, 10.0, 3);
     moving.push(Wall::half_space([1.0, 0.0, 0.0], 4.0).with_velocity([1.0, 0.0, 0.0]));
@@ -619,7 +633,7 @@ fn what_lies_still_wakes_up() {
     }
 }
 
-/// A pile at rest costs the same on a mesh as on planes, and little.
+/// A pile at rest costs the same on a mesh as on planes, and little: it needs one substep without impacts, even for an hour.
 #[test]
 fn a_pile_at_rest_costs_little_on_a_mesh_too() {
     for walls in [walls(4.0, 100.0, 3), mesh_box(4.0, 5)] {
@@ -628,8 +642,8 @@ fn a_pile_at_rest_costs_little_on_a_mesh_too() {
             step(&mut pile, 1.0 / 60.0);
         }
         assert_eq!(pile.kinetic_energy(), 0.0);
-        for _ in 0..20 {
-            let report = step(&mut pile, 1.0 / 60.0);
+        for duration in [1.0 / 60.0, 1.0 / 60.0, 3600.0] {
+            let report = step(&mut pile, duration);
             assert_eq!((report.substeps, report.wall_impacts), (1, 0), "{report:?}");
             assert_eq!(
                 (report.sphere_impacts, report.largest_island),

@@ -39,8 +39,6 @@ pub(crate) struct RestForces {
     pub(crate) calm: Vec<f64>,
     /// The groups that wake up at the end of the substep.
     woken: Vec<u32>,
-    /// Number of spheres that sleep.
-    asleep: usize,
     /// The radius of the smallest sphere that has slept.
     smallest: f64,
 }
@@ -74,11 +72,6 @@ impl RestForces {
             .is_some_and(|&group| group != AWAKE)
     }
 
-    /// Returns the number of spheres that sleep.
-    pub(crate) fn asleep(&self) -> usize {
-        self.asleep
-    }
-
     /// Returns the radius of the smallest sphere that has slept, or infinity if none sleeps.
     pub(crate) fn smallest(&self) -> f64 {
         if self.sleeping.is_empty() {
@@ -110,7 +103,6 @@ impl RestForces {
     /// Wakes all spheres.
     pub(crate) fn wake(&mut self) {
         self.groups.clear();
-        self.asleep = 0;
         self.woken.clear();
         if reserve(&mut self.awake, self.sleeping.len()).is_err() {
             // The next search for impulses begins without these forces.
@@ -148,7 +140,6 @@ impl RestForces {
             let group = &mut self.groups[id as usize];
             if *group != AWAKE && woken(*group) {
                 *group = AWAKE;
-                self.asleep -= 1;
                 push(owed, (place, time))?;
             }
         }
@@ -184,7 +175,6 @@ impl RestForces {
         }
         for &(id, group, radius) in spheres {
             self.groups[id as usize] = group;
-            self.asleep += 1;
             self.smallest = self.smallest.min(radius);
         }
         for &pair in pairs {

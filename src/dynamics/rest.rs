@@ -27,7 +27,6 @@ use super::path::Piece;
 use super::report::{Partner, Passed};
 use super::rows::{push, reserve};
 use super::rules::Response;
-use super::setting::CURVED;
 use super::start::Start;
 use crate::Error;
 
@@ -38,8 +37,8 @@ const SLIP: f64 = 1e-3;
 /// Impulses keep bodies apart if the gap between them is at most this number times the sum of their radii.
 const TOUCH: f64 = 1e-2;
 
-/// An overlap of more than twice this number times the sum of the radii is pushed out, down to this number: by this share in each of some sweeps
-/// over all contacts in a substep. The centres move, and the velocities do not.
+/// An overlap of more than twice this number times the sum of the radii is pushed out, down to this number: by this share
+/// in each of some sweeps over all contacts in a substep. The centres move, and the velocities do not.
 const DEPTH: f64 = 4e-10;
 const SHARE: f64 = 0.5;
 const SWEEPS: usize = 4;
@@ -303,7 +302,6 @@ impl Rest {
     ) -> Result<(), Error> {
         let setting = start.setting(candidates);
         let (options, slow) = (start.options, slow_speed(start.options));
-        let strength = options.gravity.length();
         let Self {
             forces,
             bodies,
@@ -400,7 +398,6 @@ impl Rest {
                 let flat = contact.is_flat();
                 let radius = start.spheres[ends[0] as usize].radius;
                 let radius = radius.min(start.spheres[ends[1] as usize].radius);
-                let curved = blow.touch.sliding.length_squared() * blow.touch.curvature;
                 let depth = -gap;
                 // Bodies with a gap may approach so fast that they touch at the end of the next substep.
                 let parting = if depth > 0.0 {
@@ -422,7 +419,7 @@ impl Rest {
                     TouchingPair {
                         key,
                         contact,
-                        rests: curved <= CURVED * strength,
+                        rests: setting.is_bearing(&blow.touch),
                         flat,
                         radius,
                         depth: if depth > 2.0 * DEPTH * size {

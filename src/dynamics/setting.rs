@@ -17,7 +17,7 @@ use crate::lattice::Lattice;
 
 /// The acceleration of a sphere that slides along a hollow wall, towards the centre of the wall, may be this fraction
 /// of gravity while the sphere rests.
-pub(crate) const CURVED: f64 = 0.01;
+const CURVED: f64 = 0.01;
 
 /// The state at the start of a substep, and its candidates.
 #[derive(Clone, Copy, Debug)]
@@ -254,8 +254,8 @@ impl Setting<'_> {
         (squares.fold(0.0, f64::max).sqrt() + falls) * (1.0 + 1e-9)
     }
 
-    /// Returns whether a sphere certainly stays within its pad (an assumed bound of its displacement since the
-    /// search for candidates). In the substep, the sphere moves by at most `span`.
+    /// Returns whether a sphere certainly stays within its pad. In the substep, the sphere moves by at most
+    /// `span`.
     #[inline]
     pub(crate) fn remains(&self, index: u32, span: f64) -> bool {
         let origin = self.candidates.origin(index);

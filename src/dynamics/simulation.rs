@@ -448,7 +448,9 @@ impl Simulation {
             is_fixed || self.state.removed[place] || forces.sleeps(self.state.ids[place])
         };
         let mut all = self.state.spheres.iter().enumerate();
-        forces.asleep() > 0 && !self.walls.any_moves() && all.all(|(k, sphere)| lies(k, sphere))
+        !forces.sleeping.is_empty()
+            && !self.walls.any_moves()
+            && all.all(|(k, sphere)| lies(k, sphere))
     }
 
     /// Advances the simulation by one substep, but not beyond the time `end`. Impacts do not make
