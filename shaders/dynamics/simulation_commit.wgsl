@@ -101,7 +101,8 @@ fn main(
     var velocity = last.velocity;
     var held = 0.0;
     if RESTS {
-        moved = ending(i).place;
+        let end = ending(i);
+        moved = end.place;
         held = f32(body.inverse_mass == 0.0);
         if body.inverse_mass > 0.0 {
             let after = touches[2u * i];
@@ -109,7 +110,7 @@ fn main(
             held = f32(after.w);
             if after.w == 0u {
                 // What has supported it is gone, so it has fallen on a parabola. Otherwise energy would arise.
-                moved += (velocity - ending(i).velocity) * (0.5 * ending(i).owed);
+                moved += (velocity - end.velocity) * (0.5 * end.owed);
             }
         }
         keep_forces(i);

@@ -16,7 +16,7 @@
 #import image_block::{image_count, image_of_block}
 #import invocation::{invocation}
 #import meeting::{Motion, round_meeting, straight_meeting}
-#import paths::{OVERLAP, is_crowded, path_piece, strain_of}
+#import paths::{is_crowded, path_piece, slow_under_strain, strain_of}
 #import rests::{RESTS, is_held, link_of, slow_speed}
 #import round_spheres::{head_of, sphere_of_round}
 #import types::{WallLattice}
@@ -39,13 +39,10 @@ override MESHES: bool = false;
 
 // A slow impact of two bodies that are both held, or one of them crowded, waits for the end of the substep:
 // `simulation_sweep.wgsl` then takes their approach away. But it happens if gravity presses them together, and they have
-// no strain. `normal` is a unit vector from the other body, and `then` the motion relative to it. With strain, they may
-// sink into each other by `depth`.
-fn is_waiting(normal: vec3<f32>, then: Motion, restitution: f32, strain: f32, depth: f32) -> bool {
-    var slow = slow_speed(restitution) * exp2(strain);
-    if strain > 0.0 {
-        slow = max(slow, depth / simulation.planned);
-    }
+// no strain. `normal` is a unit vector from the other body, `then` the motion relative to it, and `reach` the distance at
+// contact.
+fn is_waiting(normal: vec3<f32>, then: Motion, restitution: f32, strain: f32, reach: f32) -> bool {
+    let slow = slow_under_strain(slow_speed(restitution), strain, reach);
     return (dot(normal, then.acceleration) >= 0.0 || strain > 0.0) && -dot(normal, then.velocity) < slow;
 }
 
@@ -76,7 +73,7 @@ fn meeting(pair: Candidate, one: PathPiece, other: PathPiece, numbers: vec2<u32>
         let most = max(strain_of(pair.a), strain_of(pair.b));
         if held || most > 0.0 || is_crowded(pair.a, numbers.x) || is_crowded(pair.b, numbers.y) {
             let then = pair_motion(pair, one, other, start + time);
-            if is_waiting(direction(then.place), then, simulation_request.restitution, most, OVERLAP * reach) {
+            if is_waiting(direction(then.place), then, simulation_request.restitution, most, reach) {
                 return NEVER;
             }
         }
@@ -177,7 +174,7 @@ fn meeting_at_triangle(near: Candidate, piece: PathPiece, number: u32) -> f32 {
     if RESTS && wait < range && joins(near.a, piece, number) {
         let then = wall_motion(velocity, near.apart, piece, piece.start + wait);
         let normal = direction(facing(near.b, then.place).away);
-        if is_waiting(normal, then, simulation_request.wall_restitution, strain_of(near.a), OVERLAP * radius) {
+        if is_waiting(normal, then, simulation_request.wall_restitution, strain_of(near.a), radius) {
             return NEVER;
         }
     }
@@ -233,7 +230,7 @@ fn earlier_at_wall(given: AtWall, sphere: u32, piece: PathPiece, piece_number: u
             if wall.kind != CAROM_HALF_SPACE {
                 normal = select(1.0, -1.0, is_hollow(wall)) * direction(then.place);
             }
-            if is_waiting(normal, then, simulation_request.wall_restitution, strain_of(sphere), OVERLAP * body.radius) {
+            if is_waiting(normal, then, simulation_request.wall_restitution, strain_of(sphere), body.radius) {
                 continue;
             }
         }
@@ -332,9 +329,9 @@ fn first_of_lane(sphere: u32, lane: u32) -> Next {
 fn find(sphere: u32, first: Next) {
     var next = first;
     let count = tracks[sphere].count;
-    // A sphere that has moved farther than its pad (the assumed bound on its displacement) is tested against
-    // more walls and triangles. It may meet one of them on an earlier piece of its path, so all pieces are
-    // tested. Otherwise, only the last piece is tested.
+    // A sphere that has moved farther than its pad is tested against more walls and triangles. It may meet
+    // one of them on an earlier piece of its path, so all pieces are tested. Otherwise, only the last piece
+    // is tested.
     var reached = AtWall(NEVER, NEXT_NONE);
     for (var number = select(count, 0u, tracks[sphere].wide > 0.0); number <= count; number++) {
         reached = first_at_walls(sphere, path_piece(sphere, number), number);

@@ -20,8 +20,7 @@
 // Number of workgroups along x and y of each dispatch of the searches.
 @group(0) @binding(7) var<storage, read> list_sizes: array<vec2<u32>>;
 @group(0) @binding(8) var<storage, read_write> list_dispatches: array<DispatchArguments>;
-// Size of the dispatches that look for spheres which have moved farther than their pads (the assumed
-// bounds on their displacements).
+// Size of the dispatches that look for spheres which have moved farther than their pads.
 @group(0) @binding(9) var<storage, read_write> pad_dispatch: DispatchArguments;
 
 // Displacement of the fastest sphere in the first substep, as a fraction of the largest radius.

@@ -19,7 +19,7 @@
 @group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
 @group(0) @binding(6) var<storage, read_write> simulation_counters: SimulationCounters;
 // For each workgroup, four sums over its spheres: of their contributions to the virial, their kinetic
-// energies, their speeds, and their radii plus pads (assumed bounds on the displacements).
+// energies, their speeds, and their radii plus pads.
 @group(0) @binding(7) var<storage, read_write> simulation_sums: array<vec4<f32>>;
 // Momentum that the spheres of each workgroup passed to each wall and each mesh.
 @group(0) @binding(8) var<storage, read_write> wall_sums: array<vec4<f32>>;

@@ -9,7 +9,7 @@
 #import endings::{BEARS, Ending, FORCES, PARTNER_MASK, SPREADS, WALL_MASK, contacts_from, ending, forces_of}
 #import image_block::{image_count, image_of_block}
 #import invocation::{invocation}
-#import paths::{OVERLAP}
+#import paths::{slow_under_strain}
 #import rests::{CURVED, slow_at}
 #import types::{WallLattice}
 
@@ -92,11 +92,7 @@ fn touch(
 ) {
     let code = partner & PARTNER_MASK;
     let approach = dot(normal, velocity);
-    var slow = slow_at(code) * exp2(both.strain);
-    if both.strain > 0.0 {
-        slow = max(slow, OVERLAP * reach / max(simulation.planned, MIN_POSITIVE));
-    }
-    let is_slow = approach < slow;
+    let is_slow = approach < slow_under_strain(slow_at(code), both.strain, reach);
     // Crowded spheres collapse, so a gap that closes within the contact time is as good as none.
     let spreads = !((both.joins && is_slow) || both.crowded);
     var near = select(approach * simulation.contact_time, TOUCH * reach, is_slow);

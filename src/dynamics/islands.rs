@@ -66,8 +66,7 @@ pub(crate) struct IslandPart {
     pub(crate) passing: Vec<Candidate>,
     /// Spheres with contacts that wait for the end of the substep.
     pub(crate) waiting: Vec<u32>,
-    /// The spheres that have left their pads (the bounds on their displacements), each with the
-    /// distance that it has moved.
+    /// The spheres that have left their pads, each with the distance that it has moved.
     pub(crate) leavers: Vec<(u32, f64)>,
 }
 

@@ -15,8 +15,8 @@ use super::setting::Setting;
 use crate::Error;
 use crate::lanes::Bits;
 
-/// Results of moving spheres along straight paths for a substep: the spheres that leave their pads
-/// (bounds on their displacements), and the pairs that meet.
+/// Results of moving spheres along straight paths for a substep: the spheres that leave their pads,
+/// and the pairs that meet.
 #[derive(Debug, Default)]
 pub(super) struct Straight {
     pub(super) leavers: Vec<(u32, f64)>,
@@ -33,8 +33,7 @@ impl Straight {
 }
 
 impl Setting<'_> {
-    /// Returns whether a sphere without impacts certainly stays within its pad (an assumed bound on
-    /// its displacement since the search for candidates).
+    /// Returns whether a sphere without impacts certainly stays within its pad.
     #[inline]
     fn stays(&self, index: u32, sphere: &HardSphere) -> bool {
         let away = sphere.place() - self.candidates.origin(index);
@@ -51,8 +50,8 @@ impl Setting<'_> {
         if !self.stays(index, sphere) {
             let piece = self.straight(index);
             let moved = self.distance_moved(index, from_ref(&piece), self.duration);
-            // If the distance moved is NaN, the sphere counts as having left its pad (the bound on
-            // its displacement). The search that then widens the pad reports the sphere as invalid.
+            // If the distance moved is NaN, the sphere counts as having left its pad. The search
+            // that then widens the pad reports the sphere as invalid.
             if moved.is_nan() || moved > self.candidates.pad(index) {
                 push(&mut straight.leavers, (index, moved))?;
             }

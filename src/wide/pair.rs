@@ -26,8 +26,8 @@ const RESIDUAL: f64 = 1.0 / (1_u128 << 96) as f64;
 /// Products below this limit, 2⁻⁹⁰⁰, may have lost digits to underflow.
 const SHORT: f64 = f64::from_bits(123 << 52);
 
-/// Bound of the relative error of a distance, 2⁻⁴⁹, and that of a displaced place, as a fraction of the sum of the magnitudes of its
-/// terms along all axes.
+/// Bound of the relative error of a distance, 2⁻⁴⁹, and that of a displaced place, as a fraction of the sum of the
+/// magnitudes of its terms along all axes.
 const DISTANCE_OFF: f64 = 1.0 / (1_u64 << 49) as f64;
 const PLACE_OFF: f64 = 1.0 / (1_u128 << 100) as f64;
 

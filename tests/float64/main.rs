@@ -13,21 +13,13 @@ use carom::{
 use fastrand::Rng;
 use glam::DVec3;
 use oracle::dyadic::{Motion, near};
+use oracle::random::{unit, vector};
 use worlds::{World, units, worlds};
 
 type Test = Result<(), Box<dyn Error>>;
 
 fn detector() -> Result<Detector, carom::Error> {
     Detector::new(Options::new().with_backend(Backend::Cpu))
-}
-
-/// A random number with all digits, from −1 to 1.
-fn unit(rng: &mut Rng) -> f64 {
-    2.0 * rng.f64() - 1.0
-}
-
-fn vector(rng: &mut Rng, size: f64) -> [f64; 3] {
-    [0; 3].map(|_| size * unit(rng))
 }
 
 /// Returns the same number, or one of the next float64 below or above it.

@@ -52,8 +52,7 @@ struct SimulationCounters {
     wall_impacts: atomic<u32>,
     // Number of spheres that moved farther in the substep than the search for candidate pairs had assumed.
     left: atomic<u32>,
-    // Number of times that a sphere got a wider pad (the assumed bound on its displacement) during the
-    // substep.
+    // Number of times that a sphere got a wider pad during the substep.
     widened: atomic<u32>,
     invalid: atomic<u32>,
     // Largest speed and largest radius, as the bits of float32 numbers.
@@ -151,9 +150,8 @@ struct Candidate {
     b: u32,
     image: u32,
     // Positions of this pair in the rows of candidates of spheres a and b. Each sphere also has a linked
-    // list of candidates found after a sphere moved farther than its pad (the assumed bound on its
-    // displacement). For a candidate in such lists, these fields are the next entries in the lists of a
-    // and b.
+    // list of candidates found after a sphere moved farther than its pad. For a candidate in such lists,
+    // these fields are the next entries in the lists of a and b.
     place_a: u32,
     place_b: u32,
 }

@@ -4,8 +4,7 @@
 #import rests::{HELD, RESTS}
 #needs bodies, pieces, simulation, simulation_request, tracks
 
-// A sphere that moved farther than its pad (the assumed bound on its displacement) gets a pad of this
-// many times its displacement.
+// A sphere that moved farther than its pad gets a pad of this many times its displacement.
 const WIDER = 1.3;
 const RELIEF = 1.0;
 // A sphere with strain may sink into others by about this share of its radius in a substep.
@@ -52,6 +51,15 @@ fn is_crowded(sphere: u32, number: u32) -> bool {
 // which they are slow. So collapses end, even where there is no room for the sphere.
 fn strain_of(sphere: u32) -> f32 {
     return tracks[sphere].since;
+}
+
+// Returns the approach speed below which an impact is slow under strain. `slow` is that without strain, and `reach` the
+// distance at contact.
+fn slow_under_strain(slow: f32, strain: f32, reach: f32) -> f32 {
+    if strain > 0.0 {
+        return max(slow * exp2(strain), OVERLAP * reach / max(simulation.planned, MIN_POSITIVE));
+    }
+    return slow;
 }
 
 // Returns whether an impact can be added to the path of a sphere that has `count` of them. If a crowded sphere has a

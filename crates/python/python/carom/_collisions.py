@@ -443,16 +443,16 @@ def quietly(start: Callable[[], Any]) -> Any:
     """Starts what may look for a GPU. Without a window system, a layer of Mesa's Vulkan driver (device selection) would print
     errors about it."""
     name = "NODEVICE_SELECT"
-    if not sys.platform.startswith("linux") or "XDG_RUNTIME_DIR" in os.environ or name in os.environ:
+    if not sys.platform.startswith("linux") or "XDG_RUNTIME_DIR" in os.environ:
         return start()
     with _environment:
-        before = os.environ.get(name)
+        if name in os.environ:
+            return start()
         os.environ[name] = "1"
         try:
             return start()
         finally:
-            if before is None:
-                del os.environ[name]
+            del os.environ[name]
 
 
 class Detector:
