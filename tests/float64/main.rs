@@ -2,6 +2,7 @@
 
 #[path = "../oracle/mod.rs"]
 mod oracle;
+mod random;
 mod worlds;
 
 use std::error::Error;
@@ -13,7 +14,7 @@ use carom::{
 use fastrand::Rng;
 use glam::DVec3;
 use oracle::dyadic::{Motion, near};
-use oracle::random::{unit, vector};
+use random::{unit, vector};
 use worlds::{World, units, worlds};
 
 type Test = Result<(), Box<dyn Error>>;

@@ -2,6 +2,8 @@
 
 #[path = "../oracle/mod.rs"]
 mod oracle;
+#[path = "../float64/random.rs"]
+mod random;
 #[path = "../wall_worlds/mod.rs"]
 mod wall_worlds;
 mod worlds;
@@ -15,8 +17,8 @@ use carom::{
 use fastrand::Rng;
 use glam::DVec3;
 use oracle::dyadic::Dyadic;
-use oracle::random::{unit, vector};
 use oracle::wide_walls::{AtObstacle, Obstacle};
+use random::{unit, vector};
 use worlds::{World, units, worlds};
 
 type Test = Result<(), Box<dyn Error>>;

@@ -22,7 +22,6 @@ pub(crate) mod dyadic;
 pub(crate) mod exact;
 pub(crate) mod filter;
 pub(crate) mod periodic;
-pub(crate) mod random;
 pub(crate) mod times;
 pub(crate) mod walls;
 pub(crate) mod wide_walls;
