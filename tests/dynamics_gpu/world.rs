@@ -1,8 +1,8 @@
 //! A simulation on the GPU whose buffers are read back, and what is conserved in it.
 
 use carom::gpu::{
-    Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, SimulationBuffers,
-    SimulationState, WGSL, wgpu,
+    Attribute, DeviceSpheres, SimulationBufferOptions, SimulationBuffers, SimulationState, WGSL,
+    wgpu,
 };
 use carom::{Domain, HardSphere, Impact, SimulationOptions, Walls};
 use fastrand::Rng;
@@ -23,7 +23,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(spheres: &[HardSphere], options: &SimulationBufferOptions) -> Self {
         let device = Device::real();
-        let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+        let pipeline = device.pipeline();
         let buffers = pipeline.create_simulation(options).expect("buffers");
         let words = |four: &dyn Fn(&HardSphere) -> [f64; 4]| -> Vec<u32> {
             let all = spheres.iter().flat_map(four);
