@@ -1,5 +1,7 @@
 //! A simulation on the GPU whose buffers are read back, and what is conserved in it.
 
+use std::sync::LazyLock;
+
 use carom::gpu::{
     Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, SimulationBuffers,
     SimulationState, WGSL, wgpu,
@@ -10,9 +12,16 @@ use glam::DVec3;
 
 use crate::device::Device;
 
+/// The device of all tests, and its kernels, which are compiled once.
+static SHARED: LazyLock<(Device, CollisionPipeline)> = LazyLock::new(|| {
+    let device = Device::real();
+    let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+    (device, pipeline)
+});
+
 /// A simulation whose spheres are in two buffers: centre and radius, and velocity and inverse mass.
 pub(crate) struct World {
-    pub(crate) device: Device,
+    pub(crate) device: &'static Device,
     pub(crate) buffers: SimulationBuffers,
     pub(crate) places: wgpu::Buffer,
     pub(crate) motions: wgpu::Buffer,
@@ -22,8 +31,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(spheres: &[HardSphere], options: &SimulationBufferOptions) -> Self {
-        let device = Device::real();
-        let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+        let (device, pipeline) = &*SHARED;
         let buffers = pipeline.create_simulation(options).expect("buffers");
         let words = |four: &dyn Fn(&HardSphere) -> [f64; 4]| -> Vec<u32> {
             let all = spheres.iter().flat_map(four);
@@ -248,6 +256,6 @@ pub(crate) fn under_gravity(
 
 pub(crate) fn buffers(count: usize, rules: &SimulationOptions) -> SimulationBufferOptions {
     SimulationBufferOptions::new(count as u32)
-        .with_substeps(8)
+        .with_substeps(2)
         .with_simulation(rules.clone())
 }
