@@ -248,6 +248,6 @@ pub(crate) fn under_gravity(
 
 pub(crate) fn buffers(count: usize, rules: &SimulationOptions) -> SimulationBufferOptions {
     SimulationBufferOptions::new(count as u32)
-        .with_substeps(8)
+        .with_substeps(2)
         .with_simulation(rules.clone())
 }
