@@ -174,7 +174,7 @@ impl ReplayScratch<'_> {
             let link = &self.links[place as usize];
             let ends = link.ends.map(|end| places[end as usize]);
             let wall = match link.candidate.partner {
-                Partner::Wall(wall) => Some(setting.walls.get(wall).velocity),
+                Partner::Wall(wall) => Some(setting.walls.get(wall).motion.velocity),
                 Partner::Sphere(_) => None,
             };
             let blow = self.blow(place as usize, time);

@@ -13,7 +13,8 @@
 //!
 //! `substep` runs these stages for the state in `start`; `straight` first tests the paths without impacts, and `response`
 //! computes what an impact changes. `setting` is the state with its candidates. `rest` lets spheres that gravity presses
-//! together lie still, and `pace` chooses the duration of a substep. `docs/design.md`, "Hard-sphere dynamics", explains why
+//! together lie still, and `pace` chooses the duration of a substep. `edits` changes the
+//! world between steps. `docs/design.md`, "Hard-sphere dynamics", explains why
 //! the result is the true sequence of impacts.
 
 mod boxes;
@@ -21,6 +22,7 @@ mod candidate;
 mod candidates;
 mod contact;
 mod descent;
+mod edits;
 mod flights;
 mod hard_sphere;
 mod impulses;

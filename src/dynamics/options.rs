@@ -218,6 +218,23 @@ impl SimulationOptions {
     /// Returns an error if an option is out of range, or if `groups` or `bodies` is neither empty
     /// nor one entry for each of `spheres` spheres.
     pub(crate) fn check(&self, spheres: usize) -> Result<(), Error> {
+        self.check_numbers()?;
+        for (what, length) in [("groups", self.groups.len()), ("bodies", self.bodies.len())] {
+            if length != 0 && length != spheres {
+                return Err(Error::InvalidSimulation {
+                    problem: format!(
+                        "the list `{what}` has length {length}, but there are {spheres} spheres; give one entry for \
+                         each sphere, or an empty list"
+                    ),
+                });
+            }
+        }
+        self.domain.check::<f32>()?;
+        self.walls.check(0.0, &self.domain)
+    }
+
+    /// Returns an error if a number is out of range.
+    pub(crate) fn check_numbers(&self) -> Result<(), Error> {
         let number = |what: &str, value: f64, allowed: std::ops::RangeInclusive<f64>| {
             if allowed.contains(&value) {
                 return Ok(());
@@ -241,18 +258,7 @@ impl SimulationOptions {
                 problem: "the largest number of impacts is 0, but must be at least 1".to_owned(),
             });
         }
-        for (what, length) in [("groups", self.groups.len()), ("bodies", self.bodies.len())] {
-            if length != 0 && length != spheres {
-                return Err(Error::InvalidSimulation {
-                    problem: format!(
-                        "the list `{what}` has length {length}, but there are {spheres} spheres; give one entry for \
-                         each sphere, or an empty list"
-                    ),
-                });
-            }
-        }
-        self.domain.check::<f32>()?;
-        self.walls.check(0.0, &self.domain)
+        Ok(())
     }
 }
 

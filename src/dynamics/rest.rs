@@ -113,6 +113,16 @@ pub(crate) struct Passed {
 }
 
 impl Rest {
+    /// Returns what the pairs are known by that press on each other.
+    pub(crate) fn pressed(&self) -> impl Iterator<Item = &TouchKey> {
+        self.forces.iter().map(|(key, _)| key)
+    }
+
+    /// Forgets the forces of some pairs.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&TouchKey) -> bool) {
+        self.forces.retain(|(key, _)| keep(key));
+    }
+
     /// Forgets all forces.
     pub(crate) fn forget(&mut self) {
         self.forces.clear();
@@ -240,7 +250,7 @@ impl Rest {
                     continue;
                 }
                 let wall = match candidate.partner {
-                    Partner::Wall(wall) => Some(start.walls.get(wall).velocity),
+                    Partner::Wall(wall) => Some(start.walls.get(wall).motion.velocity),
                     Partner::Sphere(_) => None,
                 };
                 let flat = contact.is_flat();

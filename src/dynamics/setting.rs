@@ -154,7 +154,7 @@ impl Setting<'_> {
         let velocity = |piece: &Piece| piece.velocity_at(time, self.options.gravity);
         let other = match candidate.partner {
             Partner::Sphere(_) => velocity(pieces[1]),
-            Partner::Wall(wall) => self.walls.get(wall).velocity,
+            Partner::Wall(wall) => self.walls.get(wall).motion.velocity,
         };
         [velocity(pieces[0]), other]
     }

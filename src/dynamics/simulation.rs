@@ -21,7 +21,7 @@ use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
 use crate::lattice::Lattice;
 use crate::limits::{CHUNK, MAX_SPHERES};
 use crate::threads;
-use crate::{Backend, Detector, Domain, Error, MAX_MAGNITUDE, Options, Walls};
+use crate::{Backend, Detector, Domain, Error, MAX_MAGNITUDE, Options};
 
 /// Moves hard spheres through time, so that every impact happens at its time and in its order.
 ///
@@ -54,19 +54,19 @@ use crate::{Backend, Detector, Domain, Error, MAX_MAGNITUDE, Options, Walls};
 #[derive(Debug)]
 pub struct Simulation {
     /// The spheres in the caller's order. In a periodic domain, their centres are wrapped into the cell.
-    spheres: Vec<HardSphere>,
+    pub(super) spheres: Vec<HardSphere>,
     /// The same spheres in another order, in which the simulation stores neighbours close together.
-    state: State,
-    options: SimulationOptions,
-    lattice: Lattice,
-    walls: MovingWalls,
-    time: f64,
-    pace: Pace,
-    detector: Detector,
-    substep: Substep,
-    rest: Rest,
+    pub(super) state: State,
+    pub(super) options: SimulationOptions,
+    pub(super) lattice: Lattice,
+    pub(super) walls: MovingWalls,
+    pub(super) time: f64,
+    pub(super) pace: Pace,
+    pub(super) detector: Detector,
+    pub(super) substep: Substep,
+    pub(super) rest: Rest,
     /// The pairs that pass through each other since a rule has ignored their impact, sorted.
-    passing: Vec<TouchKey>,
+    pub(super) passing: Vec<TouchKey>,
 }
 
 impl Simulation {
@@ -132,18 +132,13 @@ impl Simulation {
         &self.options.domain
     }
 
-    /// Returns the walls, at their places at time 0.
-    pub fn walls(&self) -> &Walls {
-        &self.options.walls
-    }
-
     /// Returns the acceleration of all spheres of finite mass.
     pub fn gravity(&self) -> [f64; 3] {
         self.options.gravity.to_array()
     }
 
     /// Calls the function `change`, which may change the spheres, for example their velocities. A
-    /// removed sphere stays removed. Only [`restore`](Self::restore) puts it back.
+    /// removed sphere stays removed. [`restore`](Self::restore) puts it back.
     ///
     /// # Errors
     /// Returns [`Error::InvalidHardSphere`] if the function `change` sets a number of a sphere to a
@@ -164,7 +159,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Returns whether [`Outcome::Remove`](crate::Outcome::Remove) has removed a sphere.
+    /// Returns whether [`Outcome::Remove`](crate::Outcome::Remove) or [`remove`](Self::remove) has removed a sphere.
     ///
     /// A removed sphere takes part in nothing in this simulation. (A [`Detector`] that is given
     /// [`spheres`](Self::spheres) still finds it.) Its index remains, so the indices of the other spheres do not
@@ -644,6 +639,9 @@ impl Simulation {
 
         if any_removed {
             self.substep.candidates.forget();
+            for removal in &report.removed[from_removed..] {
+                self.state.note_hole(removal.sphere as usize);
+            }
         }
         Ok(())
     }

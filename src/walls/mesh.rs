@@ -42,7 +42,7 @@ pub struct Mesh<T = f32> {
     velocity: [T; 3],
     groups: u32,
     #[cfg_attr(feature = "serde", serde(skip))]
-    around: Surrounding,
+    around: Arc<Surrounding>,
 }
 
 #[cfg(feature = "serde")]
@@ -112,10 +112,10 @@ impl<T: Number> Mesh<T> {
         triangles: Arc<Vec<[u32; 3]>>,
     ) -> Result<Self, Error> {
         Ok(Self {
-            around: match T::split::<Vertices<'_>>(&vertices) {
+            around: Arc::new(match T::split::<Vertices<'_>>(&vertices) {
                 Split::Float32(vertices) => Surrounding::new(vertices, &triangles)?,
                 Split::Float64(_) => Surrounding::default(),
-            },
+            }),
             vertices: Arc::new(vertices),
             triangles,
             velocity: [T::default(); 3],
@@ -132,7 +132,7 @@ impl<T: Number> Mesh<T> {
         }
         self.velocity = velocity;
         let velocity = self.velocity.map(|v| <f32 as Numbers>::nearest(v.into()));
-        for bound in &mut self.around.bounds {
+        for bound in &mut Arc::make_mut(&mut self.around).bounds {
             bound.velocity = velocity;
         }
         self
@@ -165,7 +165,7 @@ impl<T: Number> Mesh<T> {
             return self;
         }
         self.groups = groups;
-        for bound in &mut self.around.bounds {
+        for bound in &mut Arc::make_mut(&mut self.around).bounds {
             bound.groups = groups;
         }
         self
@@ -196,7 +196,7 @@ impl<T: Number> Mesh<T> {
             triangles: self.triangles.clone(),
             velocity: wide(&self.velocity),
             groups: self.groups,
-            around: Surrounding::default(),
+            around: Arc::default(),
         }
     }
 

@@ -7,6 +7,7 @@ use super::round::Round;
 use super::vectors::{ALIGNED, is_parallel, unit};
 use crate::error::Shortest;
 use crate::exact::{Hit, Shift};
+use crate::number::sealed::Numbers;
 use crate::{Domain, Error, Number, Sphere};
 
 /// Shape of a wall. Every vector has the components x, y and z, in numbers of type `T`.
@@ -208,6 +209,11 @@ impl<T: Number> Wall<T> {
         Self { groups, ..self }
     }
 
+    /// Returns the same wall with this shape.
+    pub(crate) fn with_shape(self, shape: WallShape<T>) -> Self {
+        Self { shape, ..self }
+    }
+
     /// Returns the same wall in float64.
     pub(crate) fn wide(&self) -> Wall<f64> {
         Wall {
@@ -338,6 +344,45 @@ impl<T: Number> Wall<T> {
         } else {
             Err(problem.to_owned())
         }
+    }
+}
+
+impl Wall {
+    /// Returns the same wall, displaced by a vector, and rounded.
+    pub(crate) fn displaced(self, by: DVec3) -> Self {
+        if by == DVec3::ZERO {
+            return self;
+        }
+        let displaced = |place| (vector(place) + by).as_vec3().to_array();
+        self.with_shape(match self.shape {
+            WallShape::HalfSpace { normal, offset } => {
+                let offset = f64::from(offset) + vector(normal).dot(by);
+                WallShape::HalfSpace {
+                    normal,
+                    offset: f32::nearest(offset),
+                }
+            }
+            WallShape::Sphere {
+                center,
+                radius,
+                hollow,
+            } => WallShape::Sphere {
+                center: displaced(center),
+                radius,
+                hollow,
+            },
+            WallShape::Cylinder {
+                point,
+                axis,
+                radius,
+                hollow,
+            } => WallShape::Cylinder {
+                point: displaced(point),
+                axis,
+                radius,
+                hollow,
+            },
+        })
     }
 }
 

@@ -1,0 +1,589 @@
+//! Tests that the world of a simulation may change between its steps.
+
+mod backends;
+mod event_driven;
+
+use backends::with_threads;
+use carom::{
+    Domain, Encounter, Error, HardSphere, Impact, Mesh, Outcome, Partner, Response, Simulation,
+    SimulationOptions, StepReport, Wall, WallShape, Walls,
+};
+use event_driven::{Ball, Reference};
+use fastrand::Rng;
+
+fn step(simulation: &mut Simulation, duration: f64) -> StepReport {
+    simulation.step(duration).expect("the step is possible")
+}
+
+/// A world that the test changes by itself, and of which a new simulation can be made.
+#[derive(Clone)]
+struct World {
+    spheres: Vec<HardSphere>,
+    removed: Vec<bool>,
+    groups: Vec<u32>,
+    bodies: Vec<Option<u32>>,
+    walls: Walls,
+    /// For each simple wall, and then for each mesh, whether it is switched off.
+    off: Vec<bool>,
+    gravity: [f64; 3],
+    restitution: [f64; 2],
+    contact_time: f64,
+    periodic: bool,
+}
+
+const EDGE: f64 = 6.0;
+
+fn ramp(height: f32) -> Mesh {
+    let corners = vec![
+        [1.0, 1.0, 0.5],
+        [4.0, 1.0, height],
+        [4.0, 4.0, height],
+        [1.0, 4.0, 0.5],
+    ];
+    Mesh::new(corners, vec![[0, 1, 2], [0, 2, 3]]).expect("a valid mesh")
+}
+
+fn ball(rng: &mut Rng) -> HardSphere {
+    let center = [(); 3].map(|()| 0.5 + (EDGE - 1.0) * rng.f64());
+    let velocity = [(); 3].map(|()| 2.0 * rng.f64() - 1.0);
+    let ball = HardSphere::new(center, 0.1 + 0.2 * rng.f64()).with_velocity(velocity);
+    match rng.u32(0..10) {
+        0 => ball.fixed(),
+        _ => ball.with_mass(0.5 + rng.f64()),
+    }
+}
+
+impl World {
+    fn new(rng: &mut Rng, periodic: bool) -> Self {
+        let spheres: Vec<_> = (0..30).map(|_| ball(rng)).collect();
+        let mut walls = if periodic {
+            Walls::new()
+        } else {
+            Walls::inside_box([0.0; 3], [EDGE as f32; 3])
+        };
+        walls.push(Wall::sphere([3.0, 3.0, 3.0], 0.5));
+        walls.push_mesh(ramp(1.0));
+        walls.push_mesh(ramp(2.0).with_velocity([0.0, 0.0, 0.1]));
+        Self {
+            removed: vec![false; spheres.len()],
+            groups: vec![0; spheres.len()],
+            bodies: vec![None; spheres.len()],
+            off: vec![false; walls.simple().len() + walls.meshes().len()],
+            spheres,
+            walls,
+            gravity: [0.0; 3],
+            restitution: [1.0; 2],
+            contact_time: 0.0,
+            periodic,
+        }
+    }
+
+    fn simulation(&self) -> Simulation {
+        let mut options = SimulationOptions::new()
+            .with_groups(self.groups.clone())
+            .with_bodies(self.bodies.clone())
+            .with_walls(self.walls.clone())
+            .with_gravity(self.gravity)
+            .with_restitution(self.restitution[0])
+            .with_wall_restitution(self.restitution[1])
+            .with_contact_time(self.contact_time)
+            .with_impact_list();
+        if self.periodic {
+            options = options.with_domain(Domain::rectangular([0.0; 3], [EDGE as f32; 3]));
+        }
+        let mut simulation = Simulation::new(self.spheres.clone(), options).expect("it is valid");
+        for (sphere, _) in self
+            .removed
+            .iter()
+            .enumerate()
+            .filter(|(_, removed)| **removed)
+        {
+            simulation.remove(sphere).expect("it is there");
+        }
+        for (place, _) in self.off.iter().enumerate().filter(|(_, off)| **off) {
+            let wall = number(&self.walls, place);
+            simulation
+                .set_wall_enabled(wall, false)
+                .expect("it is there");
+        }
+        simulation
+    }
+
+    /// Changes this world and a simulation of it in the same way.
+    fn edit(&mut self, simulation: &mut Simulation, rng: &mut Rng) {
+        let sphere = rng.usize(0..self.spheres.len());
+        let present = !self.removed[sphere];
+        match rng.u32(0..12) {
+            0 => {
+                let new = ball(rng);
+                let hole = self.removed.iter().position(|&removed| removed);
+                let id = hole.unwrap_or(self.spheres.len());
+                assert_eq!(simulation.add(new), Ok(id as u32));
+                if hole.is_none() {
+                    self.spheres.push(new);
+                    self.removed.push(false);
+                    self.groups.push(0);
+                    self.bodies.push(None);
+                }
+                (self.spheres[id], self.removed[id]) = (new, false);
+                (self.groups[id], self.bodies[id]) = (0, None);
+            }
+            1 | 2 => {
+                let removed = simulation.remove(sphere);
+                assert_eq!(removed.is_ok(), present);
+                if present {
+                    assert_eq!(removed, Ok(self.spheres[sphere]));
+                    self.spheres[sphere].velocity = [0.0; 3];
+                    self.removed[sphere] = true;
+                }
+            }
+            3 => {
+                let new = ball(rng);
+                assert_eq!(simulation.restore(sphere, new).is_ok(), !present);
+                if !present {
+                    (self.spheres[sphere], self.removed[sphere]) = (new, false);
+                }
+            }
+            4 => {
+                let new = ball(rng);
+                if present {
+                    let edit = |spheres: &mut [HardSphere]| spheres[sphere] = new;
+                    simulation.edit(edit).expect("it is valid");
+                    self.spheres[sphere] = new;
+                }
+            }
+            5 => {
+                let groups = rng.u32(0..2) | rng.u32(0..2) << 16;
+                assert_eq!(simulation.set_groups(sphere, groups).is_ok(), present);
+                if present {
+                    self.groups[sphere] = groups;
+                }
+            }
+            6 => {
+                let body = rng.bool().then(|| rng.u32(0..3));
+                assert_eq!(simulation.set_body(sphere, body).is_ok(), present);
+                if present {
+                    self.bodies[sphere] = body;
+                }
+            }
+            7 => {
+                self.gravity = [0.0, 0.0, -f64::from(rng.u32(0..2))];
+                simulation.set_gravity(self.gravity).expect("it is valid");
+            }
+            8 => {
+                self.restitution = [0.5 + 0.5 * rng.f64(), 0.5 + 0.5 * rng.f64()];
+                let [e, at_walls] = self.restitution;
+                simulation.set_restitution(e).expect("it is valid");
+                simulation
+                    .set_wall_restitution(at_walls)
+                    .expect("it is valid");
+            }
+            9 => {
+                self.contact_time = 1e-3 * f64::from(rng.u32(0..2));
+                simulation
+                    .set_contact_time(self.contact_time)
+                    .expect("it is valid");
+            }
+            10 => {
+                let wall = rng.usize(0..self.off.len());
+                self.off[wall] = rng.bool();
+                let enabled = !self.off[wall];
+                let wall = number(&self.walls, wall);
+                simulation
+                    .set_wall_enabled(wall, enabled)
+                    .expect("it is there");
+            }
+            _ => self.edit_walls(simulation, rng),
+        }
+    }
+
+    fn edit_walls(&mut self, simulation: &mut Simulation, rng: &mut Rng) {
+        let first = if self.periodic { 0 } else { 6 };
+        let before = self.walls.simple().len();
+        let kind = rng.u32(0..5);
+        let [x, z] = [rng.f32(), rng.f32()];
+        let change = |walls: &mut Walls| match kind {
+            0 => {
+                let wall = Wall::sphere([1.0 + 4.0 * x, 2.0, 1.0 + 4.0 * z], 0.4);
+                walls.push(wall.with_velocity([x, 0.0, -z]));
+            }
+            1 => {
+                let simple = walls.simple();
+                let fewer = &simple[..simple.len().saturating_sub(1).max(first)];
+                let mut fewer: Walls = fewer.iter().copied().collect();
+                walls
+                    .meshes()
+                    .iter()
+                    .for_each(|mesh| fewer.push_mesh(mesh.clone()));
+                *walls = fewer;
+            }
+            2 => {
+                if let Some(wall) = walls.simple_mut().last_mut() {
+                    *wall = wall.with_velocity([0.0, x - 0.5, 0.0]).with_groups(1, 0);
+                }
+            }
+            3 => walls.meshes_mut()[0] = ramp(x).with_velocity([0.0, 0.0, z - 0.5]),
+            _ => {
+                let mesh = walls.meshes()[1].clone();
+                walls.meshes_mut()[1] = mesh.with_velocity([x - 0.5, 0.0, 0.0]);
+            }
+        };
+        simulation.edit_walls(change).expect("it is valid");
+        change(&mut self.walls);
+        let after = self.walls.simple().len();
+        let meshes = self.off.split_off(before);
+        self.off.resize(after, false);
+        self.off.extend(meshes);
+        assert_eq!(simulation.walls(), self.walls);
+    }
+}
+
+/// Returns the number of a wall, or of the last triangle of a mesh. `place` counts the walls and then the meshes.
+fn number(walls: &Walls, place: usize) -> usize {
+    match place.checked_sub(walls.simple().len()) {
+        None => place,
+        Some(mesh) => walls.simple().len() + 2 * mesh + 1,
+    }
+}
+
+/// Ten thousand random edits, a hundred at a time. After each hundred, the simulation is the same as one that is built
+/// anew, and has the same steps, bit for bit.
+#[test]
+fn edits_give_the_same_bytes_as_a_simulation_built_anew() {
+    let mut rng = Rng::with_seed(46);
+    let (mut impacts, mut errors) = (0, 0);
+    for round in 0..100 {
+        let mut world = World::new(&mut rng, round % 2 == 1);
+        let mut edited = world.simulation();
+        for _ in 0..100 {
+            world.edit(&mut edited, &mut rng);
+        }
+        let mut anew = world.simulation();
+        for _ in 0..3 {
+            let found = with_threads(2, || edited.step(0.5));
+            let expected = anew.step(0.5);
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{round}");
+            assert_eq!(bits(&edited), bits(&anew), "{round}");
+            errors += usize::from(found.is_err());
+            impacts += found.map_or(0, |report| report.impacts.len());
+        }
+    }
+    assert!(
+        impacts > 1000 && errors < 10,
+        "{impacts} impacts, {errors} errors"
+    );
+}
+
+fn bits(simulation: &Simulation) -> (u64, Vec<([u64; 8], Option<[u64; 3]>, bool)>) {
+    let all = simulation.spheres().iter().enumerate();
+    let all = all.map(|(sphere, state)| {
+        let HardSphere {
+            center: [x, y, z],
+            velocity: [u, v, w],
+            radius,
+            mass,
+        } = *state;
+        let unwrapped = simulation.unwrapped_center(sphere);
+        (
+            [x, y, z, u, v, w, radius, mass].map(f64::to_bits),
+            unwrapped.map(|center| center.map(f64::to_bits)),
+            simulation.is_removed(sphere),
+        )
+    });
+    (simulation.time().to_bits(), all.collect())
+}
+
+/// Between the steps, spheres come, go and are kicked. All spheres meet as in a plain event-driven simulation that begins
+/// anew with each step.
+#[test]
+fn edited_spheres_meet_in_the_order_of_the_reference() {
+    let mut rng = Rng::with_seed(7);
+    let ball = |rng: &mut Rng| {
+        let center = [(); 3].map(|()| 20.0 * rng.f64());
+        let velocity = [(); 3].map(|()| 16.0 * rng.f64() - 8.0);
+        HardSphere::new(center, 0.5).with_velocity(velocity)
+    };
+    let is_free = |simulation: &Simulation, new: &HardSphere| {
+        (0..simulation.spheres().len()).all(|k| {
+            let other = &simulation.spheres()[k];
+            let away = (0..3).map(|k| (new.center[k] - other.center[k]).powi(2));
+            simulation.is_removed(k) || away.sum::<f64>() > 1.001
+        })
+    };
+    let options = SimulationOptions::new().with_impact_list();
+    let mut simulation = Simulation::new(Vec::new(), options).expect("it is valid");
+    let mut impacts = 0;
+    for _ in 0..60 {
+        for _ in 0..20 {
+            let new = ball(&mut rng);
+            if is_free(&simulation, &new) {
+                simulation.add(new).expect("it is valid");
+            }
+        }
+        for _ in 0..12 {
+            let gone = rng.usize(0..simulation.spheres().len());
+            if !simulation.is_removed(gone) {
+                simulation.remove(gone).expect("it is there");
+            }
+        }
+        let kicked = rng.usize(0..simulation.spheres().len());
+        if !simulation.is_removed(kicked) {
+            let kick = |spheres: &mut [HardSphere]| spheres[kicked].velocity = [9.0, 0.0, 0.0];
+            simulation.edit(kick).expect("it is valid");
+        }
+        let present = |k: &usize| !simulation.is_removed(*k);
+        let live: Vec<_> = (0..simulation.spheres().len()).filter(present).collect();
+        let balls = live.iter().map(|&k| simulation.spheres()[k]);
+        let balls: Vec<_> = balls
+            .map(|sphere| Ball {
+                place: sphere.center,
+                velocity: sphere.velocity,
+                radius: sphere.radius,
+                mass: sphere.mass,
+            })
+            .collect();
+        let mut reference = Reference::new(&balls, None, 1.0, 0.25);
+        let from = simulation.time();
+        for _ in 0..5 {
+            let report = step(&mut simulation, 0.05);
+            for impact in &report.impacts {
+                let event = reference.next().expect("the reference has this impact");
+                let Partner::Sphere(other) = impact.partner else {
+                    panic!("there are no walls");
+                };
+                let pair = [event.a, event.b].map(|k| live[k]);
+                assert_eq!(pair, [impact.sphere as usize, other as usize]);
+                assert!((event.time - (impact.time - from)).abs() < 1e-9);
+                impacts += 1;
+            }
+        }
+        assert_eq!(reference.next(), None);
+    }
+    assert!(impacts > 150, "{impacts}");
+}
+
+fn at_wall(impact: &Impact) -> (u32, u32) {
+    match impact.partner {
+        Partner::Wall(wall) => (impact.sphere, wall),
+        Partner::Sphere(_) => panic!("{impact:?}"),
+    }
+}
+
+/// A ball flies towards a moving wall that changes its velocity, jumps, and is switched off and on. The times are those of
+/// straight motions.
+#[test]
+fn a_wall_moves_as_it_is_told() {
+    let shapes: [fn(f32) -> Wall; 3] = [
+        |x| Wall::half_space([-2.0, 0.0, 0.0], -2.0 * x),
+        |x| Wall::sphere([x + 1.0, 0.0, 0.0], 1.0),
+        |x| Wall::cylinder([x + 1.0, 0.0, 5.0], [0.0, 0.0, 1.0], 1.0),
+    ];
+    for shape in shapes {
+        let ball = HardSphere::new([0.0; 3], 0.5).with_velocity([1.0, 0.0, 0.0]);
+        let wall = shape(10.0).with_velocity([-1.0, 0.0, 0.0]);
+        let options = SimulationOptions::new()
+            .with_walls(Walls::from_iter([wall]))
+            .with_impact_list();
+        let mut simulation = Simulation::new(vec![ball], options).expect("it is valid");
+        assert_eq!(step(&mut simulation, 2.0).wall_impacts, 0);
+        // The face is at 8 and stops.
+        let velocity = |simulation: &mut Simulation, u: f32| {
+            let stop = |walls: &mut Walls| {
+                let wall = &mut walls.simple_mut()[0];
+                *wall = wall.with_velocity([u, 0.0, 0.0]);
+            };
+            simulation.edit_walls(stop).expect("it is valid");
+        };
+        velocity(&mut simulation, 0.0);
+        assert_eq!(simulation.walls().simple()[0], shape(8.0));
+        assert_eq!(step(&mut simulation, 2.0).wall_impacts, 0);
+        velocity(&mut simulation, -0.5);
+        let report = step(&mut simulation, 3.0);
+        // The ball was at 4 at time 4, so that its front meets the face at 8 − t/2.
+        let time = 4.0 + 3.5 / 1.5;
+        assert_eq!(at_wall(&report.impacts[0]), (0, 0));
+        assert!((report.impacts[0].time - time).abs() < 1e-9);
+        // A wall that is put on the way of the ball, at rest.
+        let back = simulation.spheres()[0];
+        assert!((back.velocity[0] + 2.0).abs() < 1e-9);
+        let front = back.center[0] - 0.5;
+        let place = (front - 1.0) as f32;
+        let jump = |walls: &mut Walls| {
+            walls.simple_mut()[0] = Wall::half_space([1.0, 0.0, 0.0], place);
+        };
+        simulation.edit_walls(jump).expect("it is valid");
+        let mut passes = simulation.time();
+        simulation.set_wall_enabled(0, false).expect("it is there");
+        passes += (front - f64::from(place)) / 2.0;
+        assert_eq!(step(&mut simulation, 0.25).wall_impacts, 0);
+        simulation.set_wall_enabled(0, true).expect("it is there");
+        let report = step(&mut simulation, 1.0);
+        assert_eq!(at_wall(&report.impacts[0]), (0, 0));
+        assert!((report.impacts[0].time - passes).abs() < 1e-9);
+    }
+}
+
+/// A trapdoor of triangles opens and a floor beside it stays. A mesh that only gets another velocity goes on from where it
+/// is.
+#[test]
+fn a_door_of_triangles_opens() {
+    let square = |low: f32, high: f32| {
+        let corners = vec![
+            [low, 0.0, -5.0],
+            [high, 0.0, -5.0],
+            [high, 0.0, 5.0],
+            [low, 0.0, 5.0],
+        ];
+        Mesh::new(corners, vec![[0, 1, 2], [0, 2, 3]]).expect("a valid mesh")
+    };
+    for periodic in [false, true] {
+        let mut walls = Walls::new();
+        walls.push_mesh(square(-5.0, 0.0));
+        walls.push_mesh(square(0.0, 5.0));
+        let balls = [-2.5, 2.5].map(|x| HardSphere::new([x, 0.5, 0.0], 0.5));
+        let mut options = SimulationOptions::new()
+            .with_walls(walls)
+            .with_gravity([0.0, -10.0, 0.0])
+            .with_wall_restitution(0.5)
+            .with_contact_time(1e-3);
+        if periodic {
+            let domain = Domain::rectangular([-10.0; 3], [20.0; 3]);
+            options = options.with_domain(domain.with_periodic([true, false, true]));
+        }
+        let mut simulation = Simulation::new(balls.to_vec(), options).expect("it is valid");
+        let height = |simulation: &Simulation, k: usize| simulation.spheres()[k].center[1];
+        for _ in 0..60 {
+            step(&mut simulation, 1.0 / 60.0);
+        }
+        for k in 0..2 {
+            assert!((height(&simulation, k) - 0.5).abs() < 1e-6);
+        }
+        // The second floor carries its ball upwards by 1, and stops there.
+        let velocity = |simulation: &mut Simulation, v: f32| {
+            let change = |walls: &mut Walls| {
+                let mesh = walls.meshes()[1].clone();
+                walls.meshes_mut()[1] = mesh.with_velocity([0.0, v, 0.0]);
+            };
+            simulation.edit_walls(change).expect("it is valid");
+        };
+        velocity(&mut simulation, 1.0);
+        (0..60).for_each(|_| drop(step(&mut simulation, 1.0 / 60.0)));
+        velocity(&mut simulation, 0.0);
+        (0..60).for_each(|_| drop(step(&mut simulation, 1.0 / 60.0)));
+        assert!((height(&simulation, 1) - 1.5).abs() < 1e-4);
+        simulation.set_wall_enabled(3, false).expect("it is there");
+        let from = height(&simulation, 1);
+        (0..30).for_each(|_| drop(step(&mut simulation, 1.0 / 60.0)));
+        // It falls freely from the first substep on.
+        assert!(
+            (from - height(&simulation, 1) - 1.25).abs() < 1e-6,
+            "{periodic}"
+        );
+        assert!((height(&simulation, 0) - 0.5).abs() < 1e-6);
+    }
+}
+
+/// What lies on a sphere falls when it is removed, and new gravity acts on all that rests.
+#[test]
+fn what_rests_falls_when_its_support_goes() {
+    let floor = Walls::from_iter([Wall::half_space([0.0, 1.0, 0.0], 0.0)]);
+    let options = SimulationOptions::new()
+        .with_walls(floor)
+        .with_gravity([0.0, -10.0, 0.0])
+        .with_restitution(0.0)
+        .with_wall_restitution(0.0)
+        .with_contact_time(1e-3);
+    let balls = [0.5, 1.5].map(|y| HardSphere::new([0.0, y, 0.0], 0.5));
+    let mut simulation = Simulation::new(balls.to_vec(), options).expect("it is valid");
+    for _ in 0..60 {
+        step(&mut simulation, 1.0 / 60.0);
+    }
+    assert_eq!(simulation.kinetic_energy(), 0.0);
+    simulation.remove(0).expect("it is there");
+    step(&mut simulation, 0.25);
+    assert!((simulation.spheres()[1].velocity[1] + 2.5).abs() < 1e-9);
+    for _ in 0..60 {
+        step(&mut simulation, 1.0 / 60.0);
+    }
+    assert!((simulation.spheres()[1].center[1] - 0.5).abs() < 1e-6);
+    simulation
+        .set_gravity([0.0, 4.0, 0.0])
+        .expect("it is valid");
+    let from = simulation.spheres()[1].center[1];
+    step(&mut simulation, 1.0);
+    assert!((simulation.spheres()[1].center[1] - from - 2.0).abs() < 1e-9);
+}
+
+/// A sphere that a rule removes leaves a hole like any other.
+#[test]
+fn holes_are_used_again_from_the_first_on() {
+    let balls = [0.0, 2.0, 4.0, 6.0].map(|x| HardSphere::new([x, 0.0, 0.0], 0.5));
+    let options = SimulationOptions::new().with_groups(vec![1, 1, 1 << 16, 0]);
+    let mut simulation = Simulation::new(balls.to_vec(), options).expect("it is valid");
+    let kick = |spheres: &mut [HardSphere]| spheres[3].velocity = [-4.0, 0.0, 0.0];
+    simulation.edit(kick).expect("it is valid");
+    let rule = |_: &Encounter| Response::Each([Outcome::Remove, Outcome::Velocity([0.0; 3])]);
+    let report = simulation.step_with(1.0, &rule).expect("it is possible");
+    assert_eq!(report.removed[0].sphere, 2);
+    simulation.remove(1).expect("it is there");
+    let far = |x: f64| HardSphere::new([x, 0.0, 0.0], 0.5).with_velocity([-1.0, 0.0, 0.0]);
+    assert_eq!(
+        [1.5, 20.0, 30.0].map(|x| simulation.add(far(x))),
+        [Ok(1), Ok(2), Ok(4)]
+    );
+    // Index 1 belonged to a group, which the new sphere does not.
+    assert_eq!(step(&mut simulation, 1.0).sphere_impacts, 1);
+}
+
+#[test]
+fn edits_out_of_range_are_named_and_change_nothing() {
+    let mut rng = Rng::with_seed(3);
+    let world = World::new(&mut rng, false);
+    let mut simulation = world.simulation();
+    simulation.remove(4).expect("it is there");
+    let before = bits(&simulation);
+    let refused = |result: Result<(), Error>, words: &str| {
+        let message = result.expect_err(words).to_string();
+        assert!(message.contains(words), "{message}");
+    };
+    let bad = HardSphere::new([f64::NAN, 0.0, 0.0], 1.0);
+    refused(
+        simulation.add(bad).map(drop),
+        "sphere 4 of the simulation is invalid: its center.x is NaN",
+    );
+    refused(simulation.remove(4).map(drop), "sphere 4 is removed");
+    refused(simulation.remove(30).map(drop), "there are 30 spheres");
+    refused(simulation.set_groups(30, 1), "there are 30 spheres");
+    refused(simulation.set_body(4, Some(1)), "sphere 4 is removed");
+    refused(
+        simulation.set_gravity([0.0, f64::NAN, 0.0]),
+        "the gravity along y is NaN",
+    );
+    refused(simulation.set_restitution(1.5), "the restitution is 1.5");
+    refused(
+        simulation.set_wall_restitution(-0.5),
+        "the restitution of walls is -0.5",
+    );
+    refused(
+        simulation.set_contact_time(-1.0),
+        "the contact time is -1.0",
+    );
+    refused(simulation.set_wall_enabled(11, false), "there are 11 walls");
+    let flat = |walls: &mut Walls| {
+        *walls = Walls::from_iter([WallShape::HalfSpace {
+            normal: [0.0; 3],
+            offset: 0.0,
+        }]);
+    };
+    refused(
+        simulation.edit_walls(flat),
+        "wall 0 is invalid: its normal is 0",
+    );
+    assert_eq!(simulation.walls(), world.walls);
+    assert_eq!(bits(&simulation), before);
+    let mut anew = world.simulation();
+    anew.remove(4).expect("it is there");
+    let [found, expected] = [&mut simulation, &mut anew].map(|simulation| step(simulation, 0.5));
+    assert_eq!(found, expected);
+    assert_eq!(bits(&simulation), bits(&anew));
+}
