@@ -150,6 +150,11 @@ impl PairIntegers {
         }
     }
 
+    /// Compares the rate at which the distance of the centres changes at the start with 0.
+    pub(super) fn growth(&self) -> Ordering {
+        sign(&dot(&self.p, &self.v))
+    }
+
     /// Compares two spheres at the given time, and returns two orderings. The first compares the
     /// distance of their centres with the sum of their radii: it is `Less` if the spheres overlap,
     /// and `Equal` if they just touch. The second compares the given time with the time of their

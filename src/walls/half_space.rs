@@ -187,6 +187,11 @@ impl HalfSpaceIntegers {
         }
     }
 
+    /// Compares the speed at which the sphere leaves the half-space with 0.
+    pub(super) fn growth(&self) -> Ordering {
+        sign(&self.speed)
+    }
+
     /// Compares the product of `x` and the length of the half-space's normal with `other`.
     fn compare(&self, x: &IBig, other: &IBig) -> Ordering {
         let signs = [sign(x), sign(other)];
