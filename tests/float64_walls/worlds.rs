@@ -1,46 +1,15 @@
-//! Tests of spheres in float64 at walls, against exact arithmetic on every sphere and wall.
-
-mod oracle;
-mod wall_worlds;
-
-use std::error::Error;
+//! Random worlds of spheres and walls, and the check of their contacts by exact arithmetic.
 
 use carom::{
-    Backend, Collisions, Contact, Detector, Domain, ErrorKind, HardSphere, Hits, Mesh, Options,
-    Sphere, Spheres, Step, Wall, WallCollision64, WallShape, Walls, verify_walls,
+    Collisions, Contact, Detector, Domain, HardSphere, Hits, Mesh, Sphere, Spheres, Step, Wall,
+    WallCollision64, WallShape, Walls, verify_walls,
 };
 use fastrand::Rng;
 use glam::DVec3;
-use oracle::dyadic::{Dyadic, near};
-use oracle::wide_walls::{AtObstacle, Obstacle};
 
-type Test = Result<(), Box<dyn Error>>;
-
-fn detector() -> Result<Detector, carom::Error> {
-    Detector::new(Options::new().with_backend(Backend::Cpu))
-}
-
-/// A random number with all digits, from −1 to 1.
-fn unit(rng: &mut Rng) -> f64 {
-    2.0 * rng.f64() - 1.0
-}
-
-fn vector(rng: &mut Rng, size: f64) -> [f64; 3] {
-    [0; 3].map(|_| size * unit(rng))
-}
-
-fn plus(x: [f64; 3], y: [f64; 3]) -> [f64; 3] {
-    [0, 1, 2].map(|k| x[k] + y[k])
-}
-
-/// Returns the same number, or one of the next float64 below or above it.
-fn nudged(rng: &mut Rng, x: f64) -> f64 {
-    match rng.u8(0..4) {
-        0 => x.next_up(),
-        1 => x.next_down().max(0.0),
-        _ => x,
-    }
-}
+use crate::oracle::dyadic::{Dyadic, near};
+use crate::oracle::wide_walls::{AtObstacle, Obstacle};
+use crate::{Test, detector, nudged, plus, unit, vector};
 
 /// Vectors of a whole length, which is the last number, and vectors perpendicular to them.
 const WHOLE: [([f64; 3], [f64; 3], f64); 5] = [
@@ -53,19 +22,19 @@ const WHOLE: [([f64; 3], [f64; 3], f64); 5] = [
 
 /// A world of a few spheres and walls. `first` is the number of spheres in the first of two sets.
 #[derive(Clone, Debug)]
-struct World {
-    spheres: Vec<HardSphere>,
-    groups: Vec<u32>,
-    first: Option<usize>,
-    walls: Walls<f64>,
-    dt: f64,
-    domain: Domain,
-    size: f64,
+pub(crate) struct World {
+    pub(crate) spheres: Vec<HardSphere>,
+    pub(crate) groups: Vec<u32>,
+    pub(crate) first: Option<usize>,
+    pub(crate) walls: Walls<f64>,
+    pub(crate) dt: f64,
+    pub(crate) domain: Domain,
+    pub(crate) size: f64,
 }
 
 impl World {
     /// Returns a random world. Lengths are about `size`, and times about `slow`.
-    fn random(rng: &mut Rng, size: f64, slow: f64, periodic: bool) -> Self {
+    pub(crate) fn random(rng: &mut Rng, size: f64, slow: f64, periodic: bool) -> Self {
         let far = match rng.u8(0..4) {
             0 if !periodic => vector(rng, 2e5 * size),
             _ => [0.0; 3],
@@ -120,7 +89,7 @@ impl World {
         }
     }
 
-    fn cell(rng: &mut Rng, size: f64) -> Domain {
+    pub(crate) fn cell(rng: &mut Rng, size: f64) -> Domain {
         let mut edges = [[0.0; 3]; 3];
         for (k, edge) in edges.iter_mut().enumerate() {
             edge[k] = size * (1.5 + rng.f64());
@@ -140,7 +109,7 @@ impl World {
     }
 
     /// Returns a wall of a simple shape that repeats with the domain.
-    fn simple(rng: &mut Rng, size: f64, far: [f64; 3], domain: &Domain) -> Wall<f64> {
+    pub(crate) fn simple(rng: &mut Rng, size: f64, far: [f64; 3], domain: &Domain) -> Wall<f64> {
         let point = plus(far, vector(rng, size));
         let (whole, _, _) = WHOLE[rng.usize(0..WHOLE.len())];
         let stretch = (rng.f64() * 40.0 - 20.0).exp2();
@@ -191,7 +160,7 @@ impl World {
     }
 
     /// Returns a flat square of two triangles, or a few other triangles.
-    fn mesh(rng: &mut Rng, size: f64, far: [f64; 3]) -> Mesh<f64> {
+    pub(crate) fn mesh(rng: &mut Rng, size: f64, far: [f64; 3]) -> Mesh<f64> {
         let base = plus(far, vector(rng, size));
         let step = size / 8.0;
         let vertices: Vec<[f64; 3]> = if rng.bool() {
@@ -211,7 +180,7 @@ impl World {
         Mesh::new(vertices, triangles).expect("triangles with an area")
     }
 
-    fn obstacles(&self) -> Vec<(Obstacle, u32)> {
+    pub(crate) fn obstacles(&self) -> Vec<(Obstacle, u32)> {
         let simple = self.walls.simple().iter();
         let simple = simple.map(|wall| (Obstacle::Simple(*wall), wall.groups()));
         let triangles = self.walls.meshes().iter().flat_map(|mesh| {
@@ -224,7 +193,7 @@ impl World {
     }
 
     /// Moves a sphere so that it touches a wall, exactly or nearly so, at the start or at its closest approach.
-    fn beside(
+    pub(crate) fn beside(
         rng: &mut Rng,
         mut sphere: HardSphere,
         walls: &Walls<f64>,
@@ -318,7 +287,7 @@ impl World {
         sphere
     }
 
-    fn step<'a>(&'a self, columns: &'a ColumnsOfWorld) -> Step<'a, Spheres<'a, f64>> {
+    pub(crate) fn step<'a>(&'a self, columns: &'a ColumnsOfWorld) -> Step<'a, Spheres<'a, f64>> {
         let of = |range: std::ops::Range<usize>| {
             Spheres::new(
                 &columns.centers[range.clone()],
@@ -336,7 +305,7 @@ impl World {
     }
 
     /// Detects the contacts, and verifies some of the lists.
-    fn detect(
+    pub(crate) fn detect(
         &self,
         detector: &mut Detector,
         verify: bool,
@@ -363,7 +332,7 @@ impl World {
     }
 
     /// Returns the images of a sphere that may touch a wall.
-    fn images(&self, sphere: &HardSphere, wall: &Obstacle) -> Vec<[i32; 3]> {
+    pub(crate) fn images(&self, sphere: &HardSphere, wall: &Obstacle) -> Vec<[i32; 3]> {
         let ball = |center: [f64; 3], radius: f64, velocity: [f64; 3]| {
             let wall = HardSphere::new(center, radius).with_velocity(velocity);
             near(&wall, sphere, self.dt, &self.domain, 0.0)
@@ -427,7 +396,7 @@ impl World {
         }
     }
 
-    fn contact(
+    pub(crate) fn contact(
         &self,
         sphere: u32,
         wall: u32,
@@ -450,7 +419,7 @@ impl World {
     }
 
     /// Fails unless the point of a contact, moved back by the depth, is on the surface of the wall at the time of impact.
-    fn check_contact(
+    pub(crate) fn check_contact(
         &self,
         sphere: &HardSphere,
         wall: &Obstacle,
@@ -512,7 +481,7 @@ impl World {
     }
 
     /// Fails unless the list has exactly the spheres and walls that touch, in order, with the nearest times and depths.
-    fn check(&self, found: &Collisions<f64>) -> usize {
+    pub(crate) fn check(&self, found: &Collisions<f64>) -> usize {
         let mut listed = found.walls.iter_with_images();
         let (dt, mut touching) = (Dyadic::from(self.dt), 0);
         let obstacles = self.obstacles();
@@ -567,14 +536,14 @@ impl World {
     }
 }
 
-struct ColumnsOfWorld {
+pub(crate) struct ColumnsOfWorld {
     centers: Vec<[f64; 3]>,
     radii: Vec<f64>,
     velocities: Vec<[f64; 3]>,
 }
 
 /// The unit of length and the unit of time of a world.
-fn units(rng: &mut Rng) -> (f64, f64) {
+pub(crate) fn units(rng: &mut Rng) -> (f64, f64) {
     let power = |rng: &mut Rng, most: i32| 10_f64.powi(rng.i32(-most..most));
     match rng.u8(0..4) {
         0 => (power(rng, 90), 1.0),
@@ -586,7 +555,7 @@ fn units(rng: &mut Rng) -> (f64, f64) {
     }
 }
 
-fn worlds(count: usize, seed: u64, periodic: bool) -> Test {
+pub(crate) fn worlds(count: usize, seed: u64, periodic: bool) -> Test {
     let mut rng = Rng::with_seed(seed);
     let mut detector = detector()?;
     let mut touching = 0;
@@ -600,357 +569,5 @@ fn worlds(count: usize, seed: u64, periodic: bool) -> Test {
         touching += world.check(&found);
     }
     assert!(touching > 2 * count, "{touching}");
-    Ok(())
-}
-
-#[test]
-fn contacts_in_open_space_are_exact() -> Test {
-    worlds(3_000, 1, false)
-}
-
-#[test]
-fn contacts_in_periodic_domains_are_exact() -> Test {
-    worlds(1_000, 2, true)
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn many_contacts_are_exact() -> Test {
-    for seed in 0..10 {
-        worlds(20_000, 100 + seed, false)?;
-        worlds(10_000, 200 + seed, true)?;
-    }
-    Ok(())
-}
-
-/// Spheres and walls in float32 have the same contacts in float64.
-#[test]
-fn float32_worlds_have_the_same_contacts() -> Test {
-    let mut rng = Rng::with_seed(3);
-    let mut detector = detector()?;
-    let mut touching = 0;
-    for round in 0..2_000 {
-        let (mut world, domain) = match round % 2 {
-            0 => (wall_worlds::World::new(&mut rng), Domain::open()),
-            _ => wall_worlds::periodic_world(&mut rng),
-        };
-        let vertices = [
-            [0.0, 0.0, 1.0],
-            [3.0, 0.0, 1.0],
-            [0.0, 4.0, 1.0],
-            [3.0, 4.0, 2.0],
-        ];
-        let mesh = Mesh::new(vertices.to_vec(), vec![[0, 1, 2], [1, 2, 3]])?;
-        world.walls.push_mesh(mesh.with_velocity([0.5, 0.0, -1.0]));
-        let step = Step::new(&world.spheres, world.dt).in_domain(&domain);
-        let narrow = detector.detect(&step.with_walls(&world.walls))?;
-        let wide: Vec<HardSphere> = world
-            .spheres
-            .iter()
-            .copied()
-            .map(HardSphere::from)
-            .collect();
-        let walls = Walls::from(&world.walls);
-        let step = Step::new(&wide, world.dt.into()).in_domain(&domain);
-        let found = detector.detect(&step.with_walls(&walls))?;
-        let named = |sphere: u32, wall: u32, image: [i32; 3]| (sphere, wall, image);
-        let expected = narrow.walls.iter_with_images();
-        let expected: Vec<_> = expected
-            .map(|(hit, n)| named(hit.sphere, hit.wall, n))
-            .collect();
-        let contacts = found.walls.iter_with_images();
-        let contacts: Vec<_> = contacts
-            .map(|(hit, n)| named(hit.sphere, hit.wall, n))
-            .collect();
-        assert_eq!(contacts, expected, "{:?} {:?}", world.spheres, world.walls);
-        for (one, other) in narrow.walls.iter().zip(&found.walls) {
-            let [toi, depth] = [one.toi, one.depth].map(f64::from);
-            let near = |x: f64, y: f64| (x - y).abs() <= f64::from(f32::EPSILON) * y.abs() + 1e-44;
-            assert!(
-                near(toi, other.toi) && near(depth, other.depth),
-                "{one:?} {other:?}"
-            );
-        }
-        touching += contacts.len();
-    }
-    assert!(touching > 4_000, "{touching}");
-    Ok(())
-}
-
-/// The last digit of a coordinate or a radius decides whether a sphere touches a wall, in the coordinates of a survey.
-#[test]
-fn the_last_digit_decides() -> Test {
-    let mut detector = detector()?;
-    for far in [0.0, 448_200.5, 4_582_300.25] {
-        let corners = [
-            [far - 8.0, far, far],
-            [far + 8.0, far, far],
-            [far, far + 8.0, far],
-        ];
-        let mut walls = Walls::from_iter([
-            Wall::half_space([0.0, 0.0, 2.0], 2.0 * far),
-            Wall::sphere([far, far, far - 3.0], 3.0),
-            Wall::sphere_inside([far, far, far + 6.0], 6.0),
-            Wall::cylinder([far, far - 70.0, far - 2.0], [0.0, 3.0, 0.0], 2.0),
-            Wall::cylinder_inside([far + 50.0, far, far + 5.0], [7.0, 0.0, 0.0], 5.0),
-        ]);
-        walls.push_mesh(Mesh::new(corners.to_vec(), vec![[0, 1, 2]])?);
-        for (radius, contacts) in [
-            (0.125, 6),
-            (0.125_f64.next_down(), 0),
-            (0.125_f64.next_up(), 6),
-        ] {
-            let ball = [HardSphere::new([far, far, far + 0.125], radius)];
-            for dt in [0.0, 1.0] {
-                let found = detector.detect(&Step::new(&ball, dt).with_walls(&walls))?;
-                assert_eq!(found.walls.len(), contacts, "{far} {radius:e}");
-            }
-            // It falls, and is at the walls at the end of the step.
-            let falling = ball[0].with_velocity([0.0, 0.0, -1.0]);
-            let falling = [HardSphere {
-                center: [far, far, far + 1.125],
-                ..falling
-            }];
-            let found = detector.detect(&Step::new(&falling, 1.0).with_walls(&walls))?;
-            assert_eq!(found.walls.len(), contacts, "{far} {radius:e}");
-            let late = 1.0_f64.next_down();
-            let found = detector.detect(&Step::new(&falling, late).with_walls(&walls))?;
-            assert!(found.walls.is_empty(), "{far} {radius:e}");
-        }
-    }
-    Ok(())
-}
-
-/// Points that are exactly on a wall at the end of the step are listed. No radius covers rounding errors.
-#[test]
-fn points_on_walls_are_found() -> Test {
-    let mut rng = Rng::with_seed(5);
-    let mut detector = detector()?;
-    // A number with few enough digits for exact sums, but too many for float32.
-    let number = |rng: &mut Rng, most: f64| (unit(rng) * most * 1048576.0).round() / 1048576.0;
-    for round in 0..400 {
-        let speed = [0.0, 1.0, 500.0][rng.usize(0..3)];
-        let extent = [1.0, 1000.0][rng.usize(0..2)];
-        let (mut walls, mut points) = (Walls::new(), Vec::new());
-        let few = |rng: &mut Rng| (unit(rng) * 64.0 * extent).round() / 64.0;
-        let scaled = |x: [f64; 3], k: f64| x.map(|x| x * k);
-        for kind in 0..6 {
-            let q = [0; 3].map(|_| {
-                if round % 2 == 0 {
-                    few(&mut rng)
-                } else {
-                    number(&mut rng, extent)
-                }
-            });
-            let w = [0; 3].map(|_| number(&mut rng, speed));
-            let (j, k) = (few(&mut rng), few(&mut rng));
-            let (wall, point): (WallShape<f64>, _) = match kind {
-                0 => {
-                    let shift = plus(scaled([0.0, 1.0, -1.0], j), scaled([2.0, -1.0, 0.0], k));
-                    let offset = q[0] + 2.0 * q[1] + 2.0 * q[2];
-                    let normal = [1.0, 2.0, 2.0];
-                    (WallShape::HalfSpace { normal, offset }, plus(q, shift))
-                }
-                1 | 2 => {
-                    let (center, radius, hollow) = (q, 3.0 * k.abs(), kind == 2);
-                    let shape = WallShape::Sphere {
-                        center,
-                        radius,
-                        hollow,
-                    };
-                    (shape, plus(q, scaled([2.0, -1.0, 2.0], k)))
-                }
-                3 | 4 => {
-                    let (point, axis, radius) = (q, [0.0, 3.0, 4.0], 5.0 * k.abs());
-                    let hollow = kind == 4;
-                    let shape = WallShape::Cylinder {
-                        point,
-                        axis,
-                        radius,
-                        hollow,
-                    };
-                    let along = plus(q, scaled(axis, j));
-                    (shape, plus(along, scaled([0.0, 4.0, -3.0], k)))
-                }
-                _ => {
-                    let corners = [0; 3].map(|_| plus(q, [0; 3].map(|_| number(&mut rng, extent))));
-                    let [a, b, c] = corners.map(DVec3::from);
-                    let point = a + (b - a) * 0.25 + (c - a) * 0.375;
-                    let mesh = Mesh::new(corners.to_vec(), vec![[0, 1, 2]])?;
-                    walls.push_mesh(mesh.with_velocity(w));
-                    points.push(HardSphere::new(plus(point.to_array(), w), 0.0));
-                    continue;
-                }
-            };
-            walls.push(Wall::from(wall).with_velocity(w));
-            points.push(HardSphere::new(plus(point, w), 0.0));
-        }
-        // Alone, a point is the origin of the enclosing step.
-        let alone = rng.usize(0..6);
-        let expected: Vec<[u32; 2]> = (0..6).map(|k| [k, k]).collect();
-        let found = detector.detect(&Step::new(&points, 1.0).with_walls(&walls))?;
-        for pair in expected {
-            let listed = found.walls.iter().any(|hit| [hit.sphere, hit.wall] == pair);
-            assert!(listed, "{pair:?} is missing: {points:?} {walls:?}");
-        }
-        let found = detector.detect(&Step::new(&points[alone..=alone], 1.0).with_walls(&walls))?;
-        let listed = found.walls.iter().any(|hit| hit.wall as usize == alone);
-        assert!(listed, "{alone} is missing: {points:?} {walls:?}");
-    }
-    Ok(())
-}
-
-/// A detector that keeps the meshes of its last step finds what a new one finds, also if spheres and meshes move far away, meshes
-/// are replaced, or their order changes.
-/// Small spheres in the middle of a large triangle, whose corners are rounded by more than the spheres' depths, are listed.
-#[test]
-fn spheres_far_from_the_corners_are_found() -> Test {
-    let mut rng = Rng::with_seed(8);
-    for _ in 0..400 {
-        let corner = |rng: &mut Rng, angle: f64| {
-            let angle = angle + 0.5 * rng.f64();
-            [1000.0 * angle.cos(), 1000.0 * angle.sin(), 3.0 * unit(rng)]
-        };
-        let corners = [0.0, 2.0, 4.0].map(|angle| corner(&mut rng, angle));
-        let [a, b, c] = corners.map(DVec3::from);
-        let center = vector(&mut rng, 1e-3);
-        let normal = (b - a).cross(c - a).normalize();
-        // float64 rounds this distance by less than 1e-10.
-        let radius = normal.dot(DVec3::from(center) - a).abs() + 1e-9;
-        let mut walls = Walls::new();
-        walls.push_mesh(Mesh::new(corners.to_vec(), vec![[0, 1, 2]])?);
-        let sphere = [HardSphere::new(center, radius)];
-        // A new detector, in whose enclosing step the sphere is the origin.
-        let found = detector()?.detect(&Step::new(&sphere, 0.0).with_walls(&walls))?;
-        assert_eq!(found.walls.len(), 1, "{sphere:?} {corners:?}");
-    }
-    Ok(())
-}
-
-#[test]
-fn steps_with_kept_meshes_are_exact() -> Test {
-    let mut rng = Rng::with_seed(6);
-    let mut kept = detector()?;
-    let mut touching = 0;
-    for round in 0..60 {
-        let mut world = World::random(&mut rng, 1.0, 1.0, round % 2 == 1);
-        world.walls.push_mesh(World::mesh(&mut rng, 1.0, [0.0; 3]));
-        world.walls.push_mesh(World::mesh(&mut rng, 1.0, [0.0; 3]));
-        for step in 0..12 {
-            let found = world.detect(&mut kept, false)?;
-            touching += world.check(&found);
-            // Meshes that spheres ignore.
-            let mut others = world.clone();
-            for mesh in others.walls.meshes_mut() {
-                *mesh = mesh.clone().with_groups([0, 1][rng.usize(0..2)], 0);
-            }
-            let listed = others.detect(&mut kept, false)?.walls;
-            assert_eq!(listed, others.detect(&mut detector()?, false)?.walls);
-            let meshes = world.walls.meshes_mut();
-            match rng.u8(0..6) {
-                0 => meshes.reverse(),
-                1 => meshes[0] = World::mesh(&mut rng, 1.0, [0.0; 3]),
-                2 => meshes[0] = meshes[0].clone().with_velocity(vector(&mut rng, 1.0)),
-                3 => meshes[0] = meshes[1].clone(),
-                _ => {}
-            }
-            let far = if step == 6 { 1e4 } else { 0.1 };
-            for sphere in &mut world.spheres {
-                let moved = vector(&mut rng, far);
-                sphere.center = plus(sphere.center, moved);
-                sphere.velocity = plus(sphere.velocity, vector(&mut rng, far));
-            }
-            if rng.u8(0..4) == 0 {
-                world.dt = rng.f64();
-            }
-            if far > 1.0 && !world.domain.is_open() {
-                break;
-            }
-        }
-    }
-    assert!(touching > 2_000, "{touching}");
-    Ok(())
-}
-
-/// The list of walls does not depend on the backend.
-#[test]
-fn backends_agree() -> Test {
-    let mut rng = Rng::with_seed(4);
-    let mut cpu = detector()?;
-    let mut gpu = Detector::new(Options::new().with_backend(Backend::Gpu))?;
-    let mut contacts = 0;
-    for round in 0..40 {
-        let (size, slow) = units(&mut rng);
-        let world = World::random(&mut rng, size, slow, round % 2 == 1);
-        let expected = world.detect(&mut cpu, false)?;
-        let found = match world.detect(&mut gpu, false) {
-            Ok(found) => found,
-            // A cell may be too small or too skewed for a GPU.
-            Err(error) if error.kind() == ErrorKind::Device => continue,
-            Err(error) => return Err(error.into()),
-        };
-        contacts += found.walls.len();
-        assert_eq!(found.walls.images(), expected.walls.images());
-        let bytes = |found: &Collisions<f64>| bytemuck::cast_slice::<_, u8>(&found.walls).to_vec();
-        assert_eq!(bytes(&found), bytes(&expected));
-    }
-    assert!(contacts > 40, "{contacts}");
-    Ok(())
-}
-
-/// Walls out of range, and walls that do not repeat with the domain, are named.
-#[test]
-fn invalid_walls_are_named() -> Test {
-    let mut detector = detector()?;
-    let ball = [HardSphere::new([0.0; 3], 1.0)];
-    let mut message = |wall: Wall<f64>, dt: f64, domain: Domain| {
-        let walls = Walls::from_iter([Wall::sphere([9.0; 3], 1.0), wall]);
-        let step = Step::new(&ball, dt).with_walls(&walls).in_domain(&domain);
-        let found = detector.detect(&step);
-        let listed = verify_walls(&step, &Hits::default());
-        let error = found.expect_err("an invalid wall").to_string();
-        if domain.is_open() {
-            assert_eq!(listed.expect_err("an invalid wall").to_string(), error);
-        }
-        error
-    };
-    let open = Domain::open();
-    let far = message(Wall::sphere([0.0, 2e100, 0.0], 1.0), 1.0, open);
-    assert!(
-        far.contains("wall 1") && far.contains("center.y is 2e100"),
-        "{far}"
-    );
-    assert!(far.contains("at most 1e100"), "{far}");
-    let thin = message(Wall::half_space([1e-200, 0.0, 0.0], 1.0), 1.0, open);
-    assert!(thin.contains("its plane is 1e200 away"), "{thin}");
-    let fast = Wall::sphere([0.0; 3], 1.0).with_velocity([1e60, 0.0, 0.0]);
-    let fast = message(fast, 1e50, open);
-    assert!(fast.contains("velocity * dt.x is 1e110"), "{fast}");
-    let negative = message(Wall::sphere([0.0; 3], -0.1), 1.0, open);
-    assert!(negative.contains("its radius is -0.1"), "{negative}");
-    let cell = Domain::rectangular([0.0; 3], [5.0; 3]);
-    let floor = message(Wall::half_space([0.1, 0.0, 1.0], 0.0), 1.0, cell);
-    assert!(
-        floor.contains("does not repeat with the periodic domain"),
-        "{floor}"
-    );
-    // Float32 tells this axis from the edge, or does not, depending on its rounding.
-    let pipe = Wall::cylinder([0.0; 3], [1.000_000_05e-6, 0.0, 1.0], 1.0);
-    let cell = cell.with_periodic([false, false, true]);
-    let pipe = message(pipe, 1.0, cell);
-    assert!(
-        pipe.contains("its axis is nearly parallel to a periodic edge"),
-        "{pipe}"
-    );
-    let flat = Mesh::new(
-        vec![[0.1, 0.1, 0.1], [0.2, 0.2, 0.2], [0.4, 0.4, 0.4]],
-        vec![[0, 1, 2]],
-    );
-    let flat: Result<Mesh<f64>, _> = flat;
-    assert!(
-        flat.expect_err("no area")
-            .to_string()
-            .contains("lie on one line")
-    );
     Ok(())
 }

@@ -1,0 +1,83 @@
+//! Tests of spheres that overlap.
+
+use carom::{Error, HardSphere, Simulation, SimulationOptions};
+use fastrand::Rng;
+use glam::DVec3;
+
+use crate::steps::deepest_overlap;
+use crate::{periodic, step};
+
+#[test]
+fn overlapping_spheres_meet_at_once_or_part() {
+    let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]);
+    let run = |velocities: [f64; 2]| {
+        let balls = vec![ball(0.0, velocities[0]), ball(1.5, velocities[1])];
+        let options = SimulationOptions::new().with_impact_list();
+        let mut simulation = Simulation::new(balls, options).expect("two balls");
+        let report = step(&mut simulation, 2.0);
+        report
+            .impacts
+            .iter()
+            .map(|impact| impact.time)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(run([1.0, -1.0]), [0.0]);
+    assert_eq!(run([-1.0, 1.0]), [0.0; 0]);
+    assert_eq!(run([0.0, 0.0]), [0.0; 0]);
+}
+
+#[test]
+fn overlapping_spheres_are_moved_apart() {
+    let mut rng = Rng::with_seed(8);
+    let edge = 12.0;
+    let balls: Vec<_> = (0..600)
+        .map(|_| HardSphere::new(DVec3::from([0; 3].map(|_| edge * rng.f64())), 0.5))
+        .collect();
+    assert!(deepest_overlap(&balls, edge) > 0.5);
+    let mut simulation = Simulation::new(balls.clone(), periodic(edge)).expect("balls");
+    let passes = simulation.separate(500).expect("there is enough space");
+    assert!(passes > 1);
+    assert!(deepest_overlap(simulation.spheres(), edge) < 1e-8);
+    let mut crowded = Simulation::new(balls.clone(), periodic(4.0)).expect("balls");
+    let before = crowded.spheres().to_vec();
+    let error = crowded
+        .separate(20)
+        .expect_err("the spheres fill more than the cell");
+    assert!(
+        matches!(error, Error::StillOverlapping { passes: 20, .. }),
+        "{error}"
+    );
+    assert_eq!(crowded.spheres(), before);
+}
+
+/// Many balls at one point become a heap like a ball in few passes, and discs stay in their plane. Those that ignore each
+/// other, and a fixed one, stay where they are.
+#[test]
+fn many_spheres_at_one_point_are_moved_apart_in_few_passes() {
+    for count in [2, 3, 50, 500] {
+        for plane in [false, true] {
+            let z = if plane { 0.0 } else { 1.0 };
+            let mut balls = vec![HardSphere::new([3.0, 2.0, z], 0.5); count];
+            balls[0] = balls[0].fixed();
+            let mut heap = Simulation::new(balls.clone(), SimulationOptions::new()).expect("valid");
+            let passes = heap.separate(30).expect("they are moved apart");
+            assert!(passes <= 3, "{passes}");
+            let n = count as f64;
+            let extent = if plane { n.sqrt() } else { n.cbrt() };
+            for (k, ball) in heap.spheres().iter().enumerate() {
+                let away = DVec3::from(ball.center).distance(DVec3::new(3.0, 2.0, z));
+                assert!(away < 1.0 + extent, "{count}: {away}");
+                assert!(!plane || ball.center[2] == 0.0);
+                for other in &heap.spheres()[..k] {
+                    let apart = DVec3::from(ball.center).distance(other.center.into());
+                    assert!(apart > 1.0 - 1e-8, "{count}: {apart}");
+                }
+            }
+            assert_eq!(heap.spheres()[0], balls[0]);
+            let options = SimulationOptions::new().with_bodies(vec![Some(1); count]);
+            let mut body = Simulation::new(balls.clone(), options).expect("valid");
+            assert_eq!(body.separate(1).expect("nothing to do"), 0);
+            assert_eq!(body.spheres(), balls);
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Tests of recordings: what does not fit into their buffers, what is refused, and the state that they leave.
+
+use carom::gpu::{
+    Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, SimulationState,
+    SimulationStatus, wgpu,
+};
+use carom::{Domain, Error, HardSphere, Simulation, SimulationOptions, Wall, Walls};
+use glam::DVec3;
+
+use crate::device::Device;
+use crate::like_cpu::{assert_same_impacts, cube, random_spheres};
+use crate::meshes::box_mesh;
+use crate::triangles::three_balls;
+use crate::world::{World, all_impacts, periodic};
+
+#[test]
+fn a_full_list_of_impacts_loses_none() {
+    let spheres = random_spheres(24, 1, 1.0);
+    let rules = SimulationOptions::new()
+        .with_walls(cube())
+        .with_impact_list();
+    let mut on_cpu = None;
+    for capacity in [1, 3] {
+        let options = SimulationBufferOptions::new(24)
+            .with_simulation(rules.clone())
+            .with_impacts(capacity);
+        let mut world = World::new(&spheres, &options);
+        let given = world.spheres();
+        let (simulation, report) = on_cpu.get_or_insert_with(|| {
+            let mut simulation = Simulation::new(given, rules.clone()).expect("a simulation");
+            let report = simulation.step(2.0).expect("a step");
+            (simulation, report)
+        });
+        let (state, list) = world.advance_with_list(2.0);
+        println!("{state:?}");
+        assert!(list.len() as u64 == all_impacts(&state) && list.len() > 20);
+        assert!(state.rollbacks > 5, "{state:?}");
+        assert_same_impacts(&list, &report.impacts, simulation, 2e-3);
+    }
+    // Two pairs of balls have impacts at the same time, but the list of impacts has room for only
+    // one. So the simulation stops before these impacts.
+    let balls = [(0.0, 0.0), (2.0, 0.0), (0.0, 50.0), (2.0, 50.0)]
+        .map(|(x, y)| HardSphere::new([x, y, 0.0], 0.5).with_velocity([1.0 - x, 0.0, 0.0]));
+    let mut world = World::new(&balls, &SimulationBufferOptions::new(4).with_impacts(1));
+    let mut state = world.record(1.0);
+    for _ in 0..20 {
+        state = world.record(0.0);
+    }
+    assert_eq!(state.status, SimulationStatus::IMPACTS_FULL, "{state:?}");
+    assert_eq!((state.sphere_impacts, state.listed), (0, 0), "{state:?}");
+    assert!((state.time - 0.5).abs() < 1e-3, "{state:?}");
+}
+
+#[test]
+fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
+    let options = SimulationBufferOptions::new(3)
+        .with_rounds(1)
+        .with_substeps(1);
+    let mut world = World::new(&three_balls(), &options);
+    let words =
+        |world: &World| [&world.places, &world.motions].map(|buffer| world.device.read(buffer));
+    let before = words(&world);
+    // Two recordings in turn must roll back their only substep, for different reasons. In the first
+    // recording, the second ball is at rest. So its pad (the assumed bound on its displacement) is
+    // 0, and an impact moves the ball out of its pad. In the second recording, the substep has two
+    // impacts, each of which needs a round. But the buffers allow only one round.
+    for (rollbacks, status) in [
+        (1, SimulationStatus::LEFT_PAD),
+        (2, SimulationStatus::TOO_FEW_ROUNDS),
+    ] {
+        let state = world.record(if rollbacks == 1 { 1.0 } else { 0.0 });
+        assert_eq!(state.status, status, "{state:?}");
+        assert_eq!((state.time, state.remaining), (0.0, 1.0), "{state:?}");
+        assert_eq!(
+            (state.sphere_impacts, state.rollbacks),
+            (0, rollbacks),
+            "{state:?}"
+        );
+        assert_eq!(words(&world), before);
+    }
+    // Both recordings were rolled back, so the simulation still has to advance by the whole
+    // duration of 1.
+    let state = world.advance(0.0);
+    assert_eq!((state.time, state.sphere_impacts), (1.0, 2));
+    let spheres = world.spheres();
+    let speeds: Vec<_> = spheres.iter().map(|ball| ball.velocity[0]).collect();
+    assert_eq!(speeds, [0.0, 0.0, 1.0]);
+    assert!((spheres[2].center[0] - 3.0).abs() < 1e-6, "{spheres:?}");
+}
+
+#[test]
+fn a_list_of_candidates_that_is_too_short_shortens_the_substeps() {
+    let spheres = random_spheres(24, 1, 1.0);
+    let rules = SimulationOptions::new().with_walls(cube());
+    let options = SimulationBufferOptions::new(24)
+        .with_candidates(3)
+        .with_simulation(rules.clone());
+    let mut world = World::new(&spheres, &options);
+    let given = world.spheres();
+    let mut state = world.record(1.0);
+    let mut seen = state.status;
+    for _ in 0..200 {
+        if state.remaining == 0.0 {
+            break;
+        }
+        state = world.record(0.0);
+        seen |= state.status;
+    }
+    assert!(
+        seen.contains(SimulationStatus::SEARCH_INCOMPLETE),
+        "{seen:?}"
+    );
+    assert_eq!(state.remaining, 0.0, "{state:?}");
+    let mut simulation = Simulation::new(given, rules).expect("a simulation");
+    let report = simulation.step(1.0).expect("a step");
+    assert_eq!(state.sphere_impacts, report.sphere_impacts);
+    assert_eq!(state.wall_impacts, report.wall_impacts);
+    for (gpu, cpu) in world.spheres().iter().zip(simulation.spheres()) {
+        assert!(
+            DVec3::from(gpu.center).distance(cpu.center.into()) < 1e-3,
+            "{gpu:?} {cpu:?}"
+        );
+    }
+}
+
+#[test]
+fn spheres_with_invalid_values_take_no_part() {
+    let mut balls = three_balls();
+    balls[1].velocity = [f64::NAN, 0.0, 0.0];
+    let options = SimulationBufferOptions::new(3);
+    let mut world = World::new(&balls, &options);
+    let motions = world.device.read(&world.motions);
+    let state = world.advance(0.5);
+    assert!(state.status.contains(SimulationStatus::SPHERES_LEFT_OUT));
+    assert_eq!(state.sphere_impacts, 0);
+    assert_eq!(world.device.read(&world.motions), motions);
+    assert_eq!(world.spheres()[0].center[0], 0.5);
+}
+
+#[test]
+fn options_that_only_the_cpu_has_are_named_errors() {
+    let device = Device::real();
+    let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+    let problem = |options: SimulationBufferOptions| match pipeline.create_simulation(&options) {
+        Err(Error::InvalidSimulation { problem, .. }) => problem,
+        other => panic!("{other:?}"),
+    };
+    let with = |rules| SimulationBufferOptions::new(1).with_simulation(rules);
+    let rules = SimulationOptions::new();
+    assert!(
+        problem(with(rules.clone().with_bodies(vec![None; 2]))).contains("`bodies` has length 2")
+    );
+    assert!(
+        problem(with(rules.clone().with_groups(vec![0]))).contains("DeviceSpheres::with_groups")
+    );
+    let limited = problem(with(rules.clone().with_max_impacts(100_000)));
+    assert!(
+        limited.contains("`SimulationOptions::with_max_impacts`"),
+        "{limited}"
+    );
+    for (impacts, is_allowed) in [(0.2, true), (0.201, false), (0.4, false)] {
+        let rules = rules.clone().with_impacts_per_substep(impacts);
+        match pipeline.create_simulation(&with(rules)) {
+            Ok(_) => assert!(is_allowed),
+            Err(Error::InvalidSimulation { problem, .. }) => {
+                let named = format!(
+                    "the number of impacts in a substep is {impacts}, but must be at most 0.2"
+                );
+                assert!(!is_allowed && problem.contains(&named), "{problem}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let candidates = problem(SimulationBufferOptions::new(1).with_candidates(1 << 28));
+    assert!(
+        candidates.contains("candidates is 268435456"),
+        "{candidates}"
+    );
+    let wall = Wall::half_space([1.0, 0.0, 0.0], 0.0);
+    let many = Walls::from_iter((0..33).map(|_| wall));
+    assert!(problem(with(rules.clone().with_walls(many))).contains("33 walls"));
+    let mut many = Walls::from_iter((0..31).map(|_| wall));
+    for _ in 0..2 {
+        many.push_mesh(box_mesh([0.0; 3], [10.0; 3]));
+    }
+    assert!(problem(with(rules.clone().with_walls(many))).contains("31 walls and 2 meshes"));
+    for (center, radius) in [([1000.0, 0.0, 0.0], 1.0), ([0.0; 3], 60.0)] {
+        let ball = Walls::from_iter([wall, Wall::sphere(center, radius)]);
+        let domain = Domain::rectangular([0.0; 3], [9.0; 3]).with_periodic([false, true, true]);
+        let rules = rules.clone().with_walls(ball).with_domain(domain);
+        let made = pipeline.create_simulation(&with(rules));
+        // The domain is open along x, so the first ball may be anywhere along x.
+        match made.err() {
+            None => assert_eq!(radius, 1.0),
+            Some(Error::InvalidWall {
+                wall: 1, problem, ..
+            }) => {
+                assert!(radius == 60.0 && problem.contains("six cells"), "{problem}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let ball = Walls::from_iter([Wall::sphere([0.0, 0.0, -1000.0], 1.0)]);
+    let made = pipeline.create_simulation(&with(periodic(9.0).with_walls(ball)));
+    assert!(
+        matches!(made.err(), Some(Error::InvalidWall { wall: 0, problem, .. }) if problem.contains("100 cells"))
+    );
+    let none = SimulationBufferOptions::new(1);
+    for (options, name) in [
+        (none.clone().with_rounds(0), "rounds"),
+        (none.clone().with_candidates(0), "candidates"),
+        (none.clone().with_impacts(0), "impacts"),
+    ] {
+        let error = pipeline.create_simulation(&options).err();
+        assert!(matches!(error, Some(Error::ZeroCapacity { what, .. }) if what == name));
+    }
+    let simulation = pipeline.create_simulation(&none).expect("buffers");
+    let missing = simulation.impacts().expect_err("no list of impacts");
+    assert!(matches!(
+        missing,
+        Error::NotAskedFor {
+            option: "impacts",
+            ..
+        }
+    ));
+    assert!((missing.to_string()).contains("`SimulationBufferOptions::with_impacts`"));
+    device.assert_silent();
+}
+
+#[test]
+fn recordings_that_cannot_be_made_are_named_errors() {
+    let device = Device::noop(&wgpu::DeviceDescriptor::default());
+    let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+    let options = SimulationBufferOptions::new(2).with_recordings(1);
+    let mut simulation = pipeline.create_simulation(&options).expect("buffers");
+    let words = device.words(&[0; 24]);
+    let at = |offset| Attribute::new(&words, offset, 32);
+    let balls = |count: u32| DeviceSpheres::new(count, at(0), 1.0).with_velocity(at(16));
+    let mut record = |spheres: &DeviceSpheres<'_>, duration| {
+        let mut encoder = device.encoder();
+        let recorded = simulation.record(&mut encoder, spheres, duration);
+        encoder.finish();
+        recorded
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
+    };
+    assert!(record(&balls(2), -1.0).contains("time step"));
+    assert!(record(&balls(3), 1.0).contains("made for 2"));
+    let counted = balls(1).with_count_in(&words, 0);
+    assert!(record(&counted, 1.0).contains("number of spheres is in a buffer"));
+    assert!(record(&DeviceSpheres::new(2, at(0), 1.0), 1.0).contains("no velocities"));
+    let shared = record(&balls(2).with_inverse_mass(at(4)), 1.0);
+    assert!(
+        shared.contains("inverse masses") && shared.contains("shares bytes"),
+        "{shared}"
+    );
+    let short = record(
+        &balls(2).with_inverse_mass(Attribute::new(&words, 92, 8)),
+        1.0,
+    );
+    assert!(short.contains("96 bytes long"), "{short}");
+    assert_eq!(record(&balls(2).with_inverse_mass(at(28)), 1.0), "");
+    device.assert_silent();
+    // If only one recording may be in flight, a second recording fails while the first has not been submitted.
+    let mut encoders = [device.encoder(), device.encoder()];
+    let mut both = encoders
+        .iter_mut()
+        .map(|encoder| simulation.record(encoder, &balls(2), 1.0));
+    assert!(matches!(both.next(), Some(Ok(()))));
+    assert!(matches!(
+        both.next(),
+        Some(Err(Error::TooManyInFlight { limit: 1, .. }))
+    ));
+}
+
+#[test]
+fn the_state_arrives_by_a_ticket() {
+    let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]);
+    let spheres = [ball(0.0, 1.0), ball(5.0, -1.0)];
+    let mut world = World::new(&spheres, &SimulationBufferOptions::new(2));
+    let mut encoder = world.device.encoder();
+    let nothing = world.buffers.read_state(&mut encoder).map(drop);
+    assert_eq!(nothing, Err(Error::NothingRecorded));
+    world.record_into(&mut encoder, 2.0);
+    let mut ticket = world.buffers.read_state(&mut encoder).expect("a ticket");
+    let Ok(None) = ticket.try_take() else {
+        panic!("the state arrives before it is computed");
+    };
+    world.device.queue.submit([encoder.finish()]);
+    let words = world.device.read(world.buffers.state());
+    let Ok(Some(state)) = ticket.try_take() else {
+        panic!("the state has not arrived");
+    };
+    assert_eq!(ticket.try_take(), Err(Error::AlreadyTaken));
+    let in_buffer = SimulationState::from_bytes(bytemuck::cast_slice(&words));
+    assert_eq!(Some(state), in_buffer);
+    assert!(state.serial == 1 && state.time > 0.0, "{state:?}");
+
+    // A step is recorded, but its recording is dropped before it is submitted. Reading the state afterwards
+    // must be an error.
+    let mut dropped = world.device.encoder();
+    world.record_into(&mut dropped, 1.0);
+    drop(dropped);
+    let mut encoder = world.device.encoder();
+    let mut ticket = world.buffers.read_state(&mut encoder).expect("a ticket");
+    world.device.queue.submit([encoder.finish()]);
+    world.device.wait();
+    let lost = ticket.try_take().map(|_| ());
+    assert_eq!(lost, Err(Error::NotSubmitted));
+    world.device.assert_silent();
+}
