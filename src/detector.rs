@@ -112,7 +112,17 @@ impl Detector {
             "carom runs on the {}: {reason}",
             if gpu.is_some() { "GPU" } else { "CPU" }
         );
-        Ok(Self {
+        Ok(Self::with_backend(options, gpu, reason))
+    }
+
+    /// Returns a detector on the CPU.
+    pub(crate) fn on_cpu() -> Self {
+        let options = Options::new().with_backend(Backend::Cpu);
+        Self::with_backend(options, None, String::new())
+    }
+
+    fn with_backend(options: Options, gpu: Option<Gpu>, reason: String) -> Self {
+        Self {
             options,
             gpu,
             cpu: Cpu::default(),
@@ -122,7 +132,7 @@ impl Detector {
             touching: Collisions::default(),
             enclosed: EnclosedMemory::default(),
             enclosed_walls: WallsMemory::default(),
-        })
+        }
     }
 
     /// Returns the backend that this detector uses, never [`Backend::Auto`].

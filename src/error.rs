@@ -171,6 +171,13 @@ pub enum Error {
         /// allowed range.
         problem: String,
     },
+    /// A snapshot of a simulation cannot be read: see [`Simulation`](crate::Simulation), "Saving".
+    #[error("the snapshot of a simulation is invalid: {problem}")]
+    #[non_exhaustive]
+    InvalidSnapshot {
+        /// Description of the fault in the snapshot, with advice.
+        problem: String,
+    },
     /// A sphere, or a group of spheres, has more impacts in one substep of a simulation than the simulation's
     /// options allow.
     #[error(
@@ -493,6 +500,7 @@ impl Error {
             | Self::ImageCount { .. }
             | Self::InvalidHardSphere { .. }
             | Self::InvalidSimulation { .. }
+            | Self::InvalidSnapshot { .. }
             | Self::ZeroCapacity { .. }
             | Self::ColumnLength { .. }
             | Self::InvalidColumn { .. }

@@ -524,6 +524,22 @@ mutant 'a sphere that a rule removes leaves no hole' src/dynamics/simulation.rs 
 mutant 'the candidates of before an edit serve after it' src/dynamics/edits.rs \
     'self.substep.candidates.forget();
         Ok(narrow(id))' 'Ok(narrow(id))' --test dynamics_edits order_of_the_reference
+mutant 'a snapshot forgets how many substeps a search serves' src/dynamics/pace.rs \
+    'self.substeps.code(coder)?;' '' --test dynamics_edits saved_simulation
+mutant 'a snapshot forgets when the spheres were sorted' src/dynamics/state.rs \
+    'self.age.code(coder)?;' '' --test dynamics_edits saved_simulation
+mutant 'a snapshot forgets the forces of rest' src/dynamics/rest.rs \
+    'self.forces.code(coder)?;' '' --test dynamics_edits saved_simulation
+mutant 'a snapshot that was changed is read' src/dynamics/snapshot.rs \
+    'if checksum(&words) != sum {' 'if false {' --test dynamics_edits not_whole
+mutant 'a forged snapshot names spheres that do not exist' src/dynamics/snapshot.rs \
+    '(sphere as usize) < spheres' '(sphere as usize) < usize::MAX' --test dynamics_edits not_whole
+mutant 'a pair that neither approaches nor parts is kept' src/exact/parting.rs \
+    '!= Ordering::Less' '== Ordering::Greater' --test approaching that_part
+mutant 'rounding decides which pairs part' src/exact/parting.rs \
+    'ERROR * size + f64::MIN_POSITIVE' '-1.0' --test approaching last_bit
+mutant 'spheres that leave a hollow wall are kept' src/walls/round.rs \
+    'outwards.reverse()' 'outwards' --test approaching that_part
 mutant 'squeezed discs have impacts for ever' src/dynamics/replay.rs \
     'link.impacts >= SQUEEZED && self' 'false && self' --test dynamics_rest squeezed
 mutant 'spheres at one point move along a line' src/dynamics/separate.rs \

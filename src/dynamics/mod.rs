@@ -45,6 +45,8 @@ mod rules;
 mod separate;
 mod setting;
 mod simulation;
+#[cfg(feature = "serde")]
+mod snapshot;
 mod start;
 mod state;
 mod straight;

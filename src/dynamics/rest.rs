@@ -25,6 +25,8 @@ use super::report::Partner;
 use super::rows::{push, reserve};
 use super::rules::Response;
 use super::setting::CURVED;
+#[cfg(feature = "serde")]
+use super::snapshot::{Coded, Coder, check, is_known};
 use super::start::Start;
 use crate::Error;
 
@@ -85,7 +87,7 @@ struct TouchingPair {
 }
 
 /// The impulses between spheres at rest, and working memory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rest {
     /// The force of each touching pair in the last substep, sorted.
     forces: Vec<(TouchKey, f64)>,
@@ -121,6 +123,19 @@ impl Rest {
     /// Forgets the forces of some pairs.
     pub(crate) fn retain(&mut self, keep: impl Fn(&TouchKey) -> bool) {
         self.forces.retain(|(key, _)| keep(key));
+    }
+
+    /// Writes what the next substep depends on, or reads it. There are `counts` spheres and walls.
+    #[cfg(feature = "serde")]
+    pub(crate) fn code(&mut self, coder: &mut Coder, counts: [usize; 2]) -> Result<(), String> {
+        self.forces.code(coder)?;
+        self.longest.code(coder)?;
+        let known = |(key, force): &(TouchKey, f64)| is_known(key, counts) && force.is_finite();
+        let valid = self.forces.iter().all(known) && self.forces.is_sorted_by_key(|force| force.0);
+        check(
+            valid && self.longest.is_none_or(|longest| longest > 0.0),
+            "forces",
+        )
     }
 
     /// Forgets all forces.

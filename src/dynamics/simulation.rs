@@ -21,7 +21,7 @@ use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
 use crate::lattice::Lattice;
 use crate::limits::{CHUNK, MAX_SPHERES};
 use crate::threads;
-use crate::{Backend, Detector, Domain, Error, MAX_MAGNITUDE, Options};
+use crate::{Detector, Domain, Error, MAX_MAGNITUDE};
 
 /// Moves hard spheres through time, so that every impact happens at its time and in its order.
 ///
@@ -39,6 +39,14 @@ use crate::{Backend, Detector, Domain, Error, MAX_MAGNITUDE, Options};
 /// spheres apart. In a periodic domain, a sphere has no impacts with its own images, even if it is larger than the
 /// cell, because they all move alike.
 ///
+/// # Saving
+/// A copy (`clone`) goes on with the same bytes. With the feature `serde`, a simulation may also be written, and the
+/// simulation that is read goes on with the same bytes: the text or the bytes have all that its steps depend on, which
+/// includes the clock, the walls, removed spheres and the memory of contacts. Numbers are written as their bits, because
+/// readers of text may round. Only the version of carom that wrote a simulation reads it. A simulation that was cut off,
+/// changed, or written by another version is an error of serde with the text of [`Error::InvalidSnapshot`].
+///
+/// # Example
 /// ```
 /// use carom::{HardSphere, Simulation, SimulationOptions};
 /// let left = HardSphere::new([0.0; 3], 0.5).with_velocity([2.0, 0.0, 0.0]);
@@ -88,7 +96,7 @@ impl Simulation {
         options.check(spheres.len())?;
         check_spheres(&spheres)?;
         let lattice = Lattice::new(&options.domain)?;
-        let detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
+        let detector = Detector::on_cpu();
         let state = State::new(&spheres, !lattice.is_open(), &options)?;
         let walls = MovingWalls::new(&options.walls, &options.domain, options.one_sided_meshes);
         let mut simulation = Self {
@@ -785,6 +793,28 @@ impl Simulation {
         self.state.wrap(0.0, &self.lattice);
         self.substep.candidates.forget();
         self.state.export(&mut self.spheres, &self.lattice);
+    }
+}
+
+impl Clone for Simulation {
+    /// Returns a copy, whose steps have the same bytes.
+    fn clone(&self) -> Self {
+        Self {
+            spheres: self.spheres.clone(),
+            state: self.state.clone(),
+            options: self.options.clone(),
+            lattice: self.lattice,
+            walls: self.walls.clone(),
+            time: self.time,
+            pace: self.pace.clone(),
+            detector: Detector::on_cpu(),
+            substep: Substep {
+                candidates: self.substep.candidates.clone(),
+                ..Substep::default()
+            },
+            rest: self.rest.clone(),
+            passing: self.passing.clone(),
+        }
     }
 }
 

@@ -8,8 +8,12 @@ use super::boxes::EIGHT;
 use super::narrow::narrow;
 use super::options::slow_speed;
 use super::rows::reserve;
+#[cfg(feature = "serde")]
+use super::snapshot::{Coded, Coder, check};
 use crate::Error;
 use crate::lattice::Lattice;
+#[cfg(feature = "serde")]
+use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 
 const MEMORY: &str = "a simulation";
@@ -34,7 +38,7 @@ const ARRANGED: usize = 64 * EIGHT;
 
 /// The spheres of a simulation, sorted along a space-filling curve. Inside the simulation, the
 /// index of a sphere is its place in this order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct State {
     pub(crate) spheres: Vec<HardSphere>,
     /// For each sphere in the order of the simulation, its index in the caller's order.
@@ -154,6 +158,59 @@ impl State {
         removed.push(false);
         self.count_restored();
         Ok(id)
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn code(&mut self, coder: &mut Coder) -> Result<(), String> {
+        self.spheres.code(coder)?;
+        self.ids.code(coder)?;
+        self.cells.code(coder)?;
+        self.last.code(coder)?;
+        self.removed.code(coder)?;
+        self.resting.code(coder)?;
+        self.age.code(coder)?;
+        self.restored.code(coder)
+    }
+
+    /// Checks what has been read, and completes it.
+    #[cfg(feature = "serde")]
+    pub(crate) fn check(
+        &mut self,
+        options: &SimulationOptions,
+        is_open: bool,
+    ) -> Result<(), String> {
+        let count = self.spheres.len();
+        let or_none = |has: bool| if has { count } else { 0 };
+        let lengths = [
+            (self.ids.len(), count),
+            (self.removed.len(), count),
+            (self.cells.len(), or_none(!is_open)),
+            (self.last.len(), or_none(options.contact_time > 0.0)),
+            (self.resting.len(), or_none(slow_speed(options) > 0.0)),
+        ];
+        check(
+            lengths.iter().all(|(length, right)| length == right),
+            "lists",
+        )?;
+        check(count <= MAX_SPHERES, "spheres")?;
+        self.places = vec![u32::MAX; count];
+        for (&id, place) in self.ids.iter().zip(0..) {
+            let entry = self.places.get_mut(id as usize);
+            check(entry.is_some_and(|entry| *entry == u32::MAX), "indices")?;
+            self.places[id as usize] = place;
+        }
+        for (sphere, &id) in self.spheres.iter().zip(&self.ids) {
+            sphere
+                .check(id as usize)
+                .map_err(|error| error.to_string())?;
+        }
+        check(!self.last.iter().any(|last| last.is_nan()), "impacts")?;
+        check(
+            self.age <= SEARCHES && self.restored <= u32::MAX / 2,
+            "numbers",
+        )?;
+        self.hole = 0;
+        Ok(())
     }
 
     fn count_restored(&mut self) {

@@ -7,8 +7,8 @@ use glam::DVec3;
 use super::integers::{Numbers3, PairIntegers};
 use crate::domain::Products;
 
-/// Bound of the rounding errors of a scalar product, relative to the magnitudes of its terms. Each of its 3 terms has at
-/// most 6 of 2⁻⁵³, in open space and in a periodic domain.
+/// Bound of the rounding errors of the scalar product, relative to the magnitudes of its terms. docs/exact.md (section 4,
+/// "Pairs that part") has the proof.
 const ERROR: f64 = 16.0 * f64::EPSILON;
 
 /// Returns whether the distance of the centres of two spheres does not decrease at the start of a step. `products`
