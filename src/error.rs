@@ -260,8 +260,9 @@ pub enum Error {
     /// A buffer would be larger than a limit of the graphics device allows.
     #[error(
         "{needed} bytes are needed for {what}, but the device's limit {limit} is {available} \
-         bytes; use a device with higher limits, use fewer spheres per step, or use a `Detector` \
-         with `Backend::Cpu` or `Backend::Auto`"
+         bytes; request a device with a higher limit (`wgpu::DeviceDescriptor::required_limits`, up to \
+         the limits of its adapter), use fewer spheres, or compute on the CPU: a `Detector` with \
+         `Backend::Cpu` or `Backend::Auto`, or a `Simulation`"
     )]
     #[non_exhaustive]
     DeviceLimit {

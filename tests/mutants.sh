@@ -488,7 +488,7 @@ mutant 'gravity acts on a sphere at rest' src/dynamics/replay.rs \
 mutant 'slow impacts have restitution at a floor' src/dynamics/replay.rs \
     'blow.touch.pressing > 0.0 || pile' 'pile' --test dynamics_rest the_floor_bears
 mutant 'the contact time makes impacts elastic beside a floor' src/dynamics/response.rs \
-    '_ if self.slow == 0.0 && time' '_ if time' --test dynamics_rest falls_on_a_ball
+    'else if self.slow == 0.0 && time' 'else if time' --test dynamics_rest falls_on_a_ball
 mutant 'elastic balls come to rest' src/dynamics/replay.rs \
     'blow.approach >= ELASTIC * setting.slow' 'false' --test dynamics_rest elastic_ball
 mutant 'spheres hover when their support is gone' src/dynamics/rest.rs \
@@ -522,7 +522,7 @@ mutant 'a sphere that is added has the groups of a removed one' src/dynamics/edi
 mutant 'a sphere that a rule removes leaves no hole' src/dynamics/simulation.rs \
     'self.state.note_hole(removal.sphere as usize);' 'let _ = removal;' --test dynamics_edits holes_are
 mutant 'the candidates of before an edit serve after it' src/dynamics/edits.rs \
-    'self.substep.candidates.forget();
+    'self.outdate();
         Ok(narrow(id))' 'Ok(narrow(id))' --test dynamics_edits order_of_the_reference
 mutant 'a snapshot forgets how many substeps a search serves' src/dynamics/pace.rs \
     'self.substeps.code(coder)?;' '' --test dynamics_edits saved_simulation
@@ -532,7 +532,7 @@ mutant 'a snapshot forgets the forces of rest' src/dynamics/rest.rs \
     'self.forces.code(coder)?;' '' --test dynamics_edits saved_simulation
 mutant 'a snapshot that was changed is read' src/dynamics/snapshot.rs \
     'if checksum(&words) != sum {' 'if false {' --test dynamics_edits not_whole
-mutant 'a forged snapshot names spheres that do not exist' src/dynamics/snapshot.rs \
+mutant 'a forged snapshot names spheres that do not exist' src/dynamics/coded.rs \
     '(sphere as usize) < spheres' '(sphere as usize) < usize::MAX' --test dynamics_edits not_whole
 mutant 'a pair that neither approaches nor parts is kept' src/exact/parting.rs \
     '!= Ordering::Less' '== Ordering::Greater' --test approaching that_part
@@ -540,6 +540,22 @@ mutant 'rounding decides which pairs part' src/exact/parting.rs \
     'ERROR * size + f64::MIN_POSITIVE' '-1.0' --test approaching last_bit
 mutant 'spheres that leave a hollow wall are kept' src/walls/round.rs \
     'outwards.reverse()' 'outwards' --test approaching that_part
+mutant 'a wall has the restitution of all walls' src/dynamics/walls.rs \
+    'restitution: wall.restitution(),' 'restitution: None,' --test dynamics_materials each_wall
+mutant 'a mesh has the restitution of all walls' src/dynamics/walls.rs \
+    'restitution: mesh.restitution(),' 'restitution: None,' --test dynamics_materials each_wall
+mutant 'a slow answer to a slow impact lifts the sphere' src/dynamics/replay.rs \
+    'is_slow = rests && (0.0..setting.slow)' 'is_slow = false && (0.0..setting.slow)' \
+    --test dynamics_materials comes_to_rest
+mutant 'a rule that changes nothing holds spheres up' src/dynamics/rules.rs \
+    'approach.sum::<f64>() <= 0.0' 'true' --test dynamics_materials changes_nothing
+mutant 'contacts at rest end' src/dynamics/simulation.rs \
+    'let pressing = self.rest.pressing();' 'let pressing = self.rest.pressing().take(0);' \
+    --test dynamics_materials at_rest_lasts
+mutant 'the contacts of a step are forgotten' src/dynamics/simulation.rs \
+    'self.contacts = contacts;' 'let _ = contacts;' --test dynamics_materials begin_last
+mutant 'one radius that is not a number is accepted' src/gpu/input/bound_spheres.rs \
+    '&& !(0.0..=MAX_MAGNITUDE)' '&& false && !(0.0..=MAX_MAGNITUDE)' --test misuse
 mutant 'squeezed discs have impacts for ever' src/dynamics/replay.rs \
     'link.impacts >= SQUEEZED && self' 'false && self' --test dynamics_rest squeezed
 mutant 'spheres at one point move along a line' src/dynamics/separate.rs \

@@ -12,10 +12,10 @@ use glam::DVec3;
 use rayon::prelude::*;
 use wide::f32x4;
 
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder, check};
 use super::narrow::{narrow, next_up};
 use super::rows::{push, reserve};
-#[cfg(feature = "serde")]
-use super::snapshot::{Coded, Coder, check};
 use crate::lanes::{Bits, LANES};
 use crate::{Error, Sphere};
 

@@ -18,6 +18,8 @@ use super::boxes::{Boxes, EIGHT, Leaf, NearLeaves, bounds_of};
 use super::candidate::Candidate;
 use super::candidate::Near;
 use super::candidate::pair;
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder, check, is_known};
 use super::flights::{Flight, FlightUnits};
 use super::islands::Islands;
 use super::narrow::narrow;
@@ -30,8 +32,6 @@ use super::padded::images_of_pair;
 use super::padded::out_of_range;
 use super::padded::overlap;
 use super::rows::{push, reserve};
-#[cfg(feature = "serde")]
-use super::snapshot::{Coded, Coder, check, is_known};
 use super::start::Start;
 use super::walls::Searching;
 #[cfg(feature = "serde")]

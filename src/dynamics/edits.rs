@@ -4,6 +4,7 @@ use glam::DVec3;
 
 use super::candidate::TouchKey;
 use super::narrow::narrow;
+use super::options::check_restitution;
 use super::report::Partner;
 use super::rest::Rest;
 use super::rows::{push, reserve};
@@ -16,7 +17,8 @@ use crate::{Error, Walls};
 
 impl Simulation {
     /// Adds a sphere, and returns its index: the smallest index of a removed sphere, which it replaces, or else the
-    /// number of spheres. It belongs to no collision group and to no body.
+    /// number of spheres. It belongs to no collision group and to no body, and has the restitution of
+    /// [`SimulationOptions::with_restitution`].
     ///
     /// ```
     /// use carom::{HardSphere, Simulation, SimulationOptions};
@@ -53,12 +55,16 @@ impl Simulation {
                 if !options.bodies.is_empty() {
                     push(&mut options.bodies, None)?;
                 }
+                if !options.restitutions.is_empty() {
+                    push(&mut options.restitutions, 0.0)?;
+                }
                 push(&mut self.spheres, sphere)?;
                 let has_cells = !self.lattice.is_open();
                 if let Err(error) = self.state.add(sphere, has_cells, &self.options) {
                     self.spheres.truncate(count);
                     self.options.groups.truncate(count);
                     self.options.bodies.truncate(count);
+                    self.options.restitutions.truncate(count);
                     return Err(error);
                 }
                 count
@@ -70,6 +76,9 @@ impl Simulation {
         if let Some(body) = self.options.bodies.get_mut(id) {
             *body = None;
         }
+        if let Some(own) = self.options.restitutions.get_mut(id) {
+            *own = self.options.restitution;
+        }
         if let Some(place) = self.state.place(id) {
             if hole.is_some() {
                 self.state.restore(place, sphere);
@@ -77,7 +86,7 @@ impl Simulation {
             self.state.wrap_at(place, &self.lattice);
             self.spheres[id] = self.state.exported(place, &self.lattice);
         }
-        self.substep.candidates.forget();
+        self.outdate();
         Ok(narrow(id))
     }
 
@@ -101,7 +110,7 @@ impl Simulation {
             velocity: [0.0; 3],
             ..before
         };
-        self.substep.candidates.forget();
+        self.outdate();
         Ok(before)
     }
 
@@ -124,6 +133,29 @@ impl Simulation {
         self.present(sphere, "made a part of a body")?;
         set(&mut self.options.bodies, self.spheres.len(), sphere, body)?;
         self.let_go(sphere);
+        Ok(())
+    }
+
+    /// Sets the coefficient of restitution of one sphere, as in [`SimulationOptions::with_restitutions`]. If no sphere has had
+    /// one of its own, all others get that of [`SimulationOptions::with_restitution`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidSimulation`] if it is not from 0 to 1, or there is no such sphere. [`Error::OutOfMemory`] if the memory
+    /// does not suffice.
+    pub fn set_restitution_of(&mut self, sphere: usize, restitution: f64) -> Result<(), Error> {
+        self.present(sphere, "given a restitution")?;
+        check_restitution(&format!("restitution of sphere {sphere}"), restitution)?;
+        let options = &mut self.options;
+        if options.restitutions.is_empty() {
+            reserve(&mut options.restitutions, self.spheres.len())?;
+            options
+                .restitutions
+                .resize(self.spheres.len(), options.restitution);
+        }
+        if let Some(own) = options.restitutions.get_mut(sphere) {
+            *own = restitution;
+        }
+        self.outdate();
         Ok(())
     }
 
@@ -226,7 +258,8 @@ impl Simulation {
         let same_meshes = before == after
             && walls.meshes().len() == given.meshes().len()
             && walls.meshes().iter().zip(given.meshes()).all(|(a, b)| {
-                a.shares_shape(b) && a.velocity() == b.velocity() && a.groups() == b.groups()
+                let alike = a.velocity() == b.velocity() && a.groups() == b.groups();
+                alike && a.shares_shape(b) && a.restitution() == b.restitution()
             });
         self.set_walls(walls, new, same_meshes);
         Ok(())
@@ -319,6 +352,8 @@ impl Simulation {
         wake(&self.rest, &mut self.state, is_changed);
         self.rest.retain(is_known);
         self.passing.retain(is_known);
+        let contacts = &mut self.contacts;
+        contacts.retain(|&(sphere, partner)| is_known(&(sphere, partner, [0; 3])));
         let SimulationOptions {
             domain,
             one_sided_meshes,
@@ -327,7 +362,7 @@ impl Simulation {
         let before = same_meshes.then_some(before);
         self.walls = MovingWalls::with_motions(&walls, motions, domain, *one_sided_meshes, before);
         self.options.walls = walls;
-        self.substep.candidates.forget();
+        self.outdate();
     }
 
     /// Lets the spheres fall again that rest on something that an edit concerns, given by the pairs that press on each
@@ -339,7 +374,7 @@ impl Simulation {
     /// Prepares for pairs with a sphere that meet from now on, or meet no more.
     fn let_go(&mut self, sphere: usize) {
         self.disturb(|key| concerns(key, sphere));
-        self.substep.candidates.forget();
+        self.outdate();
     }
 
     /// Changes numbers of the options, if the new ones are in range.
@@ -366,6 +401,7 @@ impl Simulation {
             self.disturb(|_| true);
             self.rest.forget();
         }
+        self.outdate();
         changed
     }
 

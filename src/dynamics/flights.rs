@@ -8,10 +8,10 @@ use glam::DVec3;
 use wide::f32x4;
 
 use super::HardSphere;
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder};
 use super::narrow::next_up;
 use super::path::Piece;
-#[cfg(feature = "serde")]
-use super::snapshot::{Coded, Coder};
 use crate::Sphere;
 use crate::lanes::LANES;
 

@@ -189,3 +189,15 @@ impl From<Sphere> for HardSphere {
             .with_velocity(sphere.velocity.map(f64::from))
     }
 }
+
+impl From<HardSphere> for Sphere {
+    /// Rounds centre, velocity and radius to the nearest float32; a number beyond its range becomes infinite, which a step
+    /// refuses. The mass is not part of a `Sphere`, and the collision groups are 0. Two spheres that just touch may
+    /// overlap after the rounding, or have a gap: a step in float64 (`Step::new(&hard_spheres, dt)`) needs no rounding.
+    #[allow(clippy::cast_possible_truncation, reason = "rounding is intended")]
+    fn from(sphere: HardSphere) -> Self {
+        let vector = |x: [f64; 3]| DVec3::from(x).as_vec3().to_array();
+        Self::new(vector(sphere.center), sphere.radius as f32)
+            .with_velocity(vector(sphere.velocity))
+    }
+}

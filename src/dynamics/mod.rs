@@ -20,6 +20,8 @@
 mod boxes;
 mod candidate;
 mod candidates;
+#[cfg(feature = "serde")]
+mod coded;
 mod contact;
 mod descent;
 mod edits;
@@ -55,7 +57,7 @@ pub(crate) mod surface;
 mod walls;
 
 pub use self::hard_sphere::HardSphere;
-pub use self::options::SimulationOptions;
+pub use self::options::{Combine, SimulationOptions};
 pub use self::report::{Impact, Partner, Removal, StepReport};
 pub use self::rules::{Encounter, Outcome, Response};
 pub use self::simulation::Simulation;

@@ -8,11 +8,11 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::boxes::{Boxes, EIGHT, NearLeaves, bounds_of};
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder, check};
 use super::narrow::narrow;
 use super::padded::{Fine, can_meet, enlarged, images_of_pair, out_of_range, overlap};
 use super::rows::{push, reserve};
-#[cfg(feature = "serde")]
-use super::snapshot::{Coded, Coder, check};
 use super::start::Start;
 use crate::lanes::LANES;
 use crate::lattice::ImageBlock;

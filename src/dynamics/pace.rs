@@ -1,7 +1,7 @@
 //! The duration of the next substep.
 
 #[cfg(feature = "serde")]
-use super::snapshot::{Coded, Coder, check};
+use super::coded::{Coded, Coder, check};
 use super::{HardSphere, SimulationOptions};
 
 /// A search aims at no more than this number of candidate pairs for each sphere, on average. This limits the

@@ -16,6 +16,8 @@ use rayon::prelude::*;
 use super::HardSphere;
 use super::candidate::TouchKey;
 use super::candidates::Candidates;
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder, check, is_known};
 use super::contact::ContactPair;
 use super::impulses::{Body, Pressed, find};
 use super::narrow::narrow;
@@ -23,10 +25,7 @@ use super::options::slow_speed;
 use super::path::Piece;
 use super::report::Partner;
 use super::rows::{push, reserve};
-use super::rules::Response;
 use super::setting::CURVED;
-#[cfg(feature = "serde")]
-use super::snapshot::{Coded, Coder, check, is_known};
 use super::start::Start;
 use crate::Error;
 
@@ -118,6 +117,12 @@ impl Rest {
     /// Returns what the pairs are known by that press on each other.
     pub(crate) fn pressed(&self) -> impl Iterator<Item = &TouchKey> {
         self.forces.iter().map(|(key, _)| key)
+    }
+
+    /// Returns what the pairs are known by between which there is a force.
+    pub(crate) fn pressing(&self) -> impl Iterator<Item = &TouchKey> {
+        let pressing = self.forces.iter().filter(|(_, force)| *force > 0.0);
+        pressing.map(|(key, _)| key)
     }
 
     /// Forgets the forces of some pairs.
@@ -245,7 +250,7 @@ impl Rest {
                 // A rule has decided for a pair that was at rest before.
                 let key = setting.key(&candidate);
                 let force = forces.binary_search_by_key(&key, |(key, _)| *key);
-                let response = || {
+                let holds = || {
                     // Gravity has moved the spheres towards what they rest on.
                     let pressed = |end: u32, piece: &Piece| {
                         let owed = place_of(end).map_or(0.0, |place| owed[place].1);
@@ -257,11 +262,9 @@ impl Rest {
                     let pieces = [pressed(ends[0], &a), pressed(ends[1], &b)];
                     let pieces = [&pieces[0], &pieces[1]];
                     let encounter = setting.encounter(&candidate, pieces, &blow, 0.0);
-                    start.rule.response(&encounter)
+                    start.rule.response(&encounter).separates(&encounter)
                 };
-                if blow.approach >= slow
-                    || !(start.rule.is_default() || force.is_ok() || response() == Response::Bounce)
-                {
+                if blow.approach >= slow || !(start.rule.is_default() || force.is_ok() || holds()) {
                     continue;
                 }
                 let wall = match candidate.partner {

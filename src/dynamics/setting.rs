@@ -87,11 +87,27 @@ impl Setting<'_> {
     }
 
     /// Returns the restitution of a sphere and its partner.
-    pub(crate) fn restitution(&self, partner: Partner) -> f64 {
-        match partner {
-            Partner::Sphere(_) => self.options.restitution,
-            Partner::Wall(_) => self.options.wall_restitution,
+    pub(crate) fn restitution(&self, candidate: &Candidate) -> f64 {
+        let options = self.options;
+        let at_wall = |wall: u32| {
+            let own = self.walls.get(wall).restitution;
+            own.unwrap_or(options.wall_restitution)
+        };
+        if options.restitutions.is_empty() {
+            return match candidate.partner {
+                Partner::Sphere(_) => options.restitution,
+                Partner::Wall(wall) => at_wall(wall),
+            };
         }
+        let of = |sphere: u32| {
+            let own = options.restitutions.get(self.id(sphere) as usize);
+            own.copied().unwrap_or(options.restitution)
+        };
+        let other = match candidate.partner {
+            Partner::Sphere(other) => of(other),
+            Partner::Wall(wall) => at_wall(wall),
+        };
+        options.combine.of([of(candidate.sphere), other])
     }
 
     /// Returns whether a sphere can rest on its partner: it does not slide fast along a hollow wall.

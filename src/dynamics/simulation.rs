@@ -75,6 +75,8 @@ pub struct Simulation {
     pub(super) rest: Rest,
     /// The pairs that pass through each other since a rule has ignored their impact, sorted.
     pub(super) passing: Vec<TouchKey>,
+    /// The contacts of the last step, sorted, if the options request them.
+    pub(super) contacts: Vec<(u32, Partner)>,
 }
 
 impl Simulation {
@@ -111,6 +113,7 @@ impl Simulation {
             substep: Substep::default(),
             rest: Rest::default(),
             passing: Vec::new(),
+            contacts: Vec::new(),
         };
         simulation.place_anew();
         Ok(simulation)
@@ -415,6 +418,17 @@ impl Simulation {
             }
         }
         report.completed = self.time >= end;
+        if self.options.contacts {
+            let pressing = self.rest.pressing();
+            report
+                .began
+                .extend(pressing.map(|&(sphere, partner, _)| (sphere, partner)));
+            report.began.sort_unstable();
+            report.began.dedup();
+            let contacts = report.began.clone();
+            report.compare_contacts(&self.contacts);
+            self.contacts = contacts;
+        }
         self.state.export(&mut self.spheres, &self.lattice);
         result?;
         report.kinetic_energy = self.kinetic_energy();
@@ -625,6 +639,12 @@ impl Simulation {
             if self.options.impact_list {
                 report.impacts.extend_from_slice(islands.impacts(island));
             }
+            if self.options.contacts {
+                let impacts = islands.impacts(island).iter();
+                report
+                    .began
+                    .extend(impacts.map(|impact| (impact.sphere, impact.partner)));
+            }
         }
         report.impacts[from..].par_sort_unstable_by(|one, other| one.order(other));
         for impact in &mut report.impacts[from..] {
@@ -787,6 +807,11 @@ impl Simulation {
         }
     }
 
+    /// Discards the candidates, after an edit.
+    pub(super) fn outdate(&mut self) {
+        self.substep.candidates.forget();
+    }
+
     /// Wraps all spheres into the cell of a periodic domain, and discards all candidates, after
     /// something other than a substep has moved spheres.
     fn place_anew(&mut self) {
@@ -814,6 +839,7 @@ impl Clone for Simulation {
             },
             rest: self.rest.clone(),
             passing: self.passing.clone(),
+            contacts: self.contacts.clone(),
         }
     }
 }

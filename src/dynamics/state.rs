@@ -5,11 +5,11 @@ use rayon::prelude::*;
 use super::HardSphere;
 use super::SimulationOptions;
 use super::boxes::EIGHT;
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder, check};
 use super::narrow::narrow;
 use super::options::slow_speed;
 use super::rows::reserve;
-#[cfg(feature = "serde")]
-use super::snapshot::{Coded, Coder, check};
 use crate::Error;
 use crate::lattice::Lattice;
 #[cfg(feature = "serde")]

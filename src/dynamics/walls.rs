@@ -43,6 +43,8 @@ impl WallMotion {
 pub(crate) struct MovingWall {
     pub(crate) surface: Surface,
     pub(crate) motion: WallMotion,
+    /// The restitution of the wall, if it has one of its own.
+    pub(crate) restitution: Option<f64>,
     groups: u32,
     /// For each edge of a periodic domain, whether displacing a sphere by this edge changes where
     /// the sphere touches the wall. If not, all images of the sphere along this edge count as one,
@@ -124,6 +126,7 @@ impl MovingWalls {
             moving.list.push(MovingWall {
                 surface: Surface::of_wall(wall),
                 motion: *motion,
+                restitution: wall.restitution(),
                 groups: wall.groups(),
                 tells_apart: [true; 3],
             });
@@ -184,6 +187,7 @@ impl MovingWalls {
                 list.push(MovingWall {
                     surface: Surface::triangle(corners, around),
                     motion: *motion,
+                    restitution: mesh.restitution(),
                     groups: bound.groups,
                     tells_apart: [true; 3],
                 });

@@ -7,7 +7,7 @@ use glam::{DVec3, Vec3};
 
 use super::tree::Tree;
 use super::triangle::{Defect, Triangle};
-use super::wall::check_motion;
+use super::wall::{check_motion, check_restitution};
 use crate::error::Shortest;
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
@@ -41,6 +41,7 @@ pub struct Mesh<T = f32> {
     triangles: Arc<Vec<[u32; 3]>>,
     velocity: [T; 3],
     groups: u32,
+    restitution: Option<f64>,
     #[cfg_attr(feature = "serde", serde(skip))]
     around: Arc<Surrounding>,
 }
@@ -120,6 +121,7 @@ impl<T: Number> Mesh<T> {
             triangles,
             velocity: [T::default(); 3],
             groups: 0,
+            restitution: None,
         })
     }
 
@@ -142,6 +144,27 @@ impl<T: Number> Mesh<T> {
     #[must_use]
     pub fn with_groups(self, member_of: u16, ignored: u16) -> Self {
         self.with_all_groups(Sphere::default().with_groups(member_of, ignored).groups)
+    }
+
+    /// Returns the same mesh with this coefficient of restitution: see [`Wall::with_restitution`](crate::Wall::with_restitution).
+    #[must_use]
+    pub fn with_restitution(mut self, restitution: f64) -> Self {
+        self.restitution = Some(restitution);
+        self
+    }
+
+    /// Returns the coefficient of restitution, if the mesh has one of its own.
+    pub fn restitution(&self) -> Option<f64> {
+        self.restitution
+    }
+
+    /// Returns the same mesh with this coefficient of restitution, or without one of its own.
+    #[cfg(feature = "serde")]
+    pub(crate) fn with_any_restitution(self, restitution: Option<f64>) -> Self {
+        Self {
+            restitution,
+            ..self
+        }
     }
 
     /// Returns the positions of the vertices at the start of the step.
@@ -196,6 +219,7 @@ impl<T: Number> Mesh<T> {
             triangles: self.triangles.clone(),
             velocity: wide(&self.velocity),
             groups: self.groups,
+            restitution: self.restitution,
             around: Arc::default(),
         }
     }
@@ -228,10 +252,12 @@ impl<T: Number> Mesh<T> {
         })
     }
 
-    /// Checks that the velocity of the mesh, and its displacement in a step of duration `dt`, are
+    /// Checks that the velocity of the mesh, its displacement in a step of duration `dt`, and its restitution are
     /// valid numbers. An error names the mesh by `first`, the wall number of its first triangle.
     pub(crate) fn check(&self, first: usize, dt: T) -> Result<(), Error> {
-        check_motion(self.velocity, dt).map_err(|problem| Error::InvalidWall {
+        let checked = check_motion(self.velocity, dt);
+        let checked = checked.and_then(|()| check_restitution(self.restitution));
+        checked.map_err(|problem| Error::InvalidWall {
             wall: first,
             problem,
         })

@@ -94,6 +94,7 @@ pub struct Wall<T = f32> {
     shape: WallShape<T>,
     velocity: [T; 3],
     groups: u32,
+    restitution: Option<f64>,
 }
 
 impl<T: Number> From<WallShape<T>> for Wall<T> {
@@ -102,6 +103,7 @@ impl<T: Number> From<WallShape<T>> for Wall<T> {
             shape,
             velocity: [T::default(); 3],
             groups: 0,
+            restitution: None,
         }
     }
 }
@@ -209,6 +211,29 @@ impl<T: Number> Wall<T> {
         Self { groups, ..self }
     }
 
+    /// Returns the same wall with this coefficient of restitution, from 0 to 1, for a
+    /// [`Simulation`](crate::Simulation) on the CPU. Without it, the wall has that of
+    /// [`SimulationOptions::with_wall_restitution`](crate::SimulationOptions::with_wall_restitution).
+    #[must_use]
+    pub fn with_restitution(mut self, restitution: f64) -> Self {
+        self.restitution = Some(restitution);
+        self
+    }
+
+    /// Returns the coefficient of restitution, if the wall has one of its own.
+    pub fn restitution(&self) -> Option<f64> {
+        self.restitution
+    }
+
+    /// Returns the same wall with this coefficient of restitution, or without one of its own.
+    #[cfg(feature = "serde")]
+    pub(crate) fn with_any_restitution(self, restitution: Option<f64>) -> Self {
+        Self {
+            restitution,
+            ..self
+        }
+    }
+
     /// Returns the same wall with this shape.
     pub(crate) fn with_shape(self, shape: WallShape<T>) -> Self {
         Self { shape, ..self }
@@ -220,6 +245,7 @@ impl<T: Number> Wall<T> {
             shape: self.shape.map(Into::into),
             velocity: self.velocity.map(Into::into),
             groups: self.groups,
+            restitution: self.restitution,
         }
     }
 
@@ -266,6 +292,7 @@ impl<T: Number> Wall<T> {
 
     fn check_numbers(&self, dt: T) -> Result<(), String> {
         check_motion(self.velocity, dt)?;
+        check_restitution(self.restitution)?;
         let round = match self.solid() {
             Solid::HalfSpace(HalfSpace { normal, offset, .. }) => {
                 check_direction("normal", normal)?;
@@ -395,6 +422,16 @@ pub(super) fn check_motion<T: Number>(velocity: [T; 3], dt: T) -> Result<(), Str
     check_vector("velocity", velocity)?;
     let moved = velocity.map(|x| T::nearest(x.into() * dt.into()));
     check_vector("velocity * dt", moved)
+}
+
+/// Checks the coefficient of restitution of a wall.
+pub(super) fn check_restitution(restitution: Option<f64>) -> Result<(), String> {
+    match restitution {
+        Some(e) if !(0.0..=1.0).contains(&e) => {
+            Err(format!("its restitution is {e:?}, but must be from 0 to 1"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_vector<T: Number>(name: &str, vector: [T; 3]) -> Result<(), String> {
