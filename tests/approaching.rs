@@ -22,7 +22,12 @@ fn whole(x: [f32; 3]) -> Whole {
     x.map(|x| {
         let whole = x / UNIT;
         assert_eq!(whole, whole.round());
-        whole as i128
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "it is a small whole number"
+        )]
+        let whole = whole as i128;
+        whole
     })
 }
 

@@ -12,6 +12,8 @@ fn simulation(spheres: &[HardSphere], options: SimulationOptions) -> Simulation 
     Simulation::new(spheres.to_vec(), options).expect("a valid simulation")
 }
 
+type Rule<'a> = &'a (dyn Fn(&Encounter) -> Response + Sync);
+
 fn step(simulation: &mut Simulation, duration: f64) -> StepReport {
     simulation.step(duration).expect("the step is possible")
 }
@@ -139,8 +141,7 @@ fn a_ball_comes_to_rest_whoever_lets_it_bounce() {
         let new = [0, 1, 2].map(|k| v[k] - along * n[k]);
         Response::Each([Outcome::Velocity(new), Outcome::Keep])
     };
-    let rules: [Option<&(dyn Fn(&Encounter) -> Response + Sync)>; 3] =
-        [None, Some(&with), Some(&formula)];
+    let rules: [Option<Rule<'_>>; 3] = [None, Some(&with), Some(&formula)];
     for (number, rule) in rules.into_iter().enumerate() {
         let ball = HardSphere::new([0.0, 2.5, 0.0], 0.5);
         let options = SimulationOptions::new()
