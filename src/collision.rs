@@ -93,7 +93,7 @@ pub trait Touching<T> {
     fn sides(&self) -> [u32; 2];
     /// Returns the time of impact, as in [`Collision::toi`].
     fn toi(&self) -> T;
-    /// Returns the same numbers in float64. Every float32 is a float64.
+    /// Returns the same numbers in float64.
     fn wide(&self) -> Collision64;
     /// Returns the numbers of `wide`, rounded to type `T`.
     fn of_wide(wide: &Collision64) -> Self;

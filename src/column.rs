@@ -168,7 +168,6 @@ impl<'a, T: AnyBitPattern> Column<'a, T> {
         self.count
     }
 
-    /// Returns the number of bytes from the first to the last value, or `None` if it overflows.
     fn end(&self) -> Option<usize> {
         match self.count.checked_sub(1) {
             None => Some(0),

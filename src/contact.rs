@@ -59,8 +59,8 @@ impl Collision {
     )]
     fn contact_shifted(&self, a: &Sphere, b: &Sphere, shift: impl Shift) -> Contact {
         let [center, velocity] = [a.center, a.velocity].map(|vector| Vec3::from(vector).as_dvec3());
-        // At the float32 time of impact, which is rounded, a fast sphere may already have passed
-        // the other sphere. So the time is computed again in higher precision.
+        // The float32 time of impact is rounded, and a fast sphere may have passed the
+        // other by then.
         let Touch {
             time,
             normal,
@@ -158,13 +158,11 @@ pub struct Contact<T = f32> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Feature {
-    /// The sphere touches the plane of a half-space, the surface of a round wall or of another sphere, or the face
-    /// of a triangle.
+    /// The surface of a wall of a simple shape or of a sphere, or the face of a triangle.
     Face,
     /// An edge of a triangle. Edge 0 joins the corners 0 and 1, edge 1 the corners 1 and 2, and edge 2 the
     /// corners 2 and 0.
     Edge(u8),
-    /// A corner of a triangle. Each triangle of a mesh is a list of three vertices; the corners 0, 1 and 2
-    /// are in the order of this list.
+    /// A corner of a triangle, in the order of the mesh's list of vertices.
     Corner(u8),
 }

@@ -399,7 +399,6 @@ impl Detector {
         Ok(())
     }
 
-    /// Finds the pairs of a step, and then the spheres that touch walls.
     async fn find(
         &mut self,
         step: UncheckedStep<'_>,
@@ -427,7 +426,6 @@ impl Detector {
         Ok(found)
     }
 
-    /// Finds neighbours in float64: the pairs of the enclosing spheres that are neighbours.
     async fn search_wide(
         &mut self,
         search: &NeighborSearch<'_, Spheres<'_, f64>>,
@@ -467,7 +465,6 @@ impl Detector {
         Ok(())
     }
 
-    /// Finds the collisions of a step in float64: the pairs of the enclosing spheres that touch.
     async fn detect_wide(
         &mut self,
         step: &Step<'_, Spheres<'_, f64>>,
@@ -537,7 +534,6 @@ impl Detector {
         Ok(collisions)
     }
 
-    /// Finds the spheres of a step in float64 that touch walls: the contacts of an enclosing step that are real.
     fn find_at_walls(
         &mut self,
         enclosed: &Enclosed<'_>,
@@ -557,7 +553,7 @@ impl Detector {
         limits.allow_pairs(hits.len() as u64)
     }
 
-    /// Finds the spheres of a checked step that touch walls, on the CPU with both backends.
+    /// On the CPU with both backends.
     fn at_walls(
         &mut self,
         step: &UncheckedStep<'_>,
@@ -582,7 +578,6 @@ impl Detector {
         }
     }
 
-    /// Returns the pairs of a time step in a list that reuses the memory of `used`.
     async fn run(
         &mut self,
         step: UncheckedStep<'_>,
@@ -705,8 +700,7 @@ fn retain<T: Number, H: Touching<T> + Sync>(
     Ok(())
 }
 
-/// Turns an error about the spheres and the domain that enclose those of a step in float64 into one about the given
-/// ones.
+/// Turns an error about the enclosing spheres and domain into one about the given ones.
 fn explain(error: Error, limits: Limits, domain: &Domain) -> Error {
     match error {
         Error::TooManyPairs { needed, .. } => Error::TooManyPairs {

@@ -36,7 +36,7 @@ pub struct Domain {
     periodic: [bool; 3],
 }
 
-/// For each axis, the component of each periodic edge, and how many times it displaces an image.
+/// Components of the periodic edges, and how many times each displaces an image, for each axis.
 pub(crate) type Products = [[(f64, i32); 3]; 3];
 
 impl Domain {
@@ -111,12 +111,10 @@ impl Domain {
         self.edges
     }
 
-    /// Returns the origin of the domain of a step in float32, whose numbers are float32.
     pub(crate) fn origin_f32(&self) -> [f32; 3] {
         self.origin.map(f32::nearest)
     }
 
-    /// Returns the edges of the domain of a step in float32, whose numbers are float32.
     pub(crate) fn edges_f32(&self) -> [[f32; 3]; 3] {
         self.edges.map(|edge| edge.map(f32::nearest))
     }
@@ -138,13 +136,11 @@ impl Domain {
         terms.sum::<DVec3>().to_array()
     }
 
-    /// Returns the terms of the displacement of an image.
     pub(crate) fn products(&self, image: [i32; 3]) -> Products {
         let edges = [0, 1, 2].map(|k| self.periodic_edge(k));
         [0, 1, 2].map(|axis| [0, 1, 2].map(|k| (edges[k][axis], image[k])))
     }
 
-    /// Returns edge `k` in float64, or 0 if the domain is not periodic along this edge.
     pub(crate) fn periodic_edge(&self, k: usize) -> DVec3 {
         if self.periodic[k] {
             self.edges[k].into()
@@ -153,8 +149,7 @@ impl Domain {
         }
     }
 
-    /// Checks that the numbers of a periodic domain are of type `T` and in range. Nothing uses the numbers of an open
-    /// domain.
+    /// Checks that the numbers of a periodic domain are of type `T` and in range.
     pub(crate) fn check<T: Number>(&self) -> Result<(), Error> {
         if self.is_open() {
             return Ok(());

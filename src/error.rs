@@ -21,8 +21,8 @@ pub enum Error {
     InvalidSphere {
         /// Index of the invalid sphere in its slice, from 0.
         index: usize,
-        /// Set of the invalid sphere in a step of two sets ([`Step::between`](crate::Step::between)): 0 or 1.
-        /// `None` in a step of one set.
+        /// Set of the sphere in a step of two sets
+        /// ([`Step::between`](crate::Step::between)): 0 or 1, otherwise `None`.
         set: Option<usize>,
         /// Field of the sphere that has the invalid number.
         field: Field,
@@ -42,8 +42,8 @@ pub enum Error {
     ColumnLength {
         /// Attribute of the spheres whose column has the wrong length: radii, velocities or groups.
         what: &'static str,
-        /// Set of the spheres in a step of two sets ([`Step::between`](crate::Step::between)): 0 or 1.
-        /// `None` in a step of one set.
+        /// Set of the spheres in a step of two sets
+        /// ([`Step::between`](crate::Step::between)): 0 or 1, otherwise `None`.
         set: Option<usize>,
         /// Number of values in the column.
         length: usize,
@@ -55,7 +55,7 @@ pub enum Error {
     #[error("the column {problem}")]
     #[non_exhaustive]
     InvalidColumn {
-        /// Description of the fault in the column, with advice.
+        /// The fault, and what to do.
         problem: String,
     },
     /// The duration of the time step is negative, NaN, or too large.
@@ -93,7 +93,7 @@ pub enum Error {
     #[error("the domain is invalid: {problem}")]
     #[non_exhaustive]
     InvalidDomain {
-        /// Description of the fault in the domain, with advice.
+        /// The fault, and what to do.
         problem: String,
     },
     /// A wall has a number out of range, has no direction, or does not repeat with the periodic domain.
@@ -102,7 +102,7 @@ pub enum Error {
     InvalidWall {
         /// Number of the wall in [`Walls`](crate::Walls), from 0.
         wall: usize,
-        /// Description of the fault in the wall, with advice.
+        /// The fault, and what to do.
         problem: String,
     },
     /// A triangle of a mesh has an index or a coordinate out of range, or no area.
@@ -111,7 +111,7 @@ pub enum Error {
     InvalidTriangle {
         /// Index of the triangle in its mesh, from 0.
         triangle: usize,
-        /// Description of the fault in the triangle, with advice.
+        /// The fault, and what to do.
         problem: String,
     },
     /// A sphere lies too many cells outside a periodic domain, or crosses too many cells of the domain in one
@@ -125,24 +125,24 @@ pub enum Error {
     ImageOutOfRange {
         /// Index of the sphere in its slice, from 0.
         index: usize,
-        /// Set of the sphere in a step of two sets: 0 or 1. `None` in a step of one set.
+        /// Set of the sphere in a step of two sets: 0 or 1, otherwise `None`.
         set: Option<usize>,
         /// Largest allowed distance between a sphere and the periodic domain, in cells of the domain.
         limit: i32,
     },
-    /// The spheres of a periodic domain have too many images (periodic copies) that reach into its cell.
+    /// The spheres of a periodic domain have too many images that reach into its cell.
     #[error(
         "the spheres have {needed} images in the periodic cell, but the limit is {limit}; enlarge \
          the cell, shorten the time step, or use smaller spheres or a smaller cutoff"
     )]
     #[non_exhaustive]
     TooManyImages {
-        /// Number of images (periodic copies of spheres) that reach into the domain's cell.
+        /// Number of images that reach into the cell.
         needed: u64,
-        /// Largest number of images (periodic copies of spheres) in a step.
+        /// Largest number of images in a step.
         limit: u64,
     },
-    /// A list of pairs and the list of their periodic images differ in length.
+    /// A list of pairs and the list of their images differ in length.
     #[error(
         "the list has {pairs} pairs, but {images} images; in a periodic domain pass one image for \
          each pair (`Hits::with_images`), and none in open space"
@@ -160,15 +160,14 @@ pub enum Error {
     InvalidHardSphere {
         /// Index of the sphere, from 0.
         index: usize,
-        /// Description of the fault in the sphere, with the allowed range.
+        /// The fault, with the allowed range.
         problem: String,
     },
     /// An option of a simulation or the duration of its step is out of range.
     #[error("the simulation is invalid: {problem}")]
     #[non_exhaustive]
     InvalidSimulation {
-        /// Description of the fault in an option of the simulation, or in the duration of its step, with the
-        /// allowed range.
+        /// The fault, with the allowed range.
         problem: String,
     },
     /// A snapshot of a simulation cannot be read: see [`Simulation`](crate::Simulation), "Saving".
@@ -194,19 +193,17 @@ pub enum Error {
         /// [`SimulationOptions::with_max_impacts`](crate::SimulationOptions::with_max_impacts).
         limit: u32,
     },
-    /// The overlapping spheres of a simulation could not be moved apart. The spheres fill more space than there
-    /// is, or more passes are needed than the caller allowed.
+    /// The overlapping spheres of a simulation could not be moved apart, in the space that
+    /// there is or in the passes that the caller allowed.
     #[error(
         "spheres still overlap after {passes} passes: sphere {sphere} by {depth:?}; allow more \
          passes, use smaller spheres, or give them more space"
     )]
     #[non_exhaustive]
     StillOverlapping {
-        /// Number of passes that were made. A pass moves every two overlapping spheres apart, one pair after
-        /// the other.
+        /// Number of passes that were made.
         passes: u32,
-        /// Index (from 0) of a sphere that takes part in the deepest overlap. It overlaps another
-        /// sphere or a wall.
+        /// Index of a sphere in the deepest overlap, from 0.
         sphere: usize,
         /// Depth of the deepest overlap.
         depth: f64,
@@ -253,16 +250,15 @@ pub enum Error {
     TooManyPairs {
         /// Number of pairs found. It may count a pair several times, and include pairs that nearly touch.
         needed: u64,
-        /// Largest number of touching pairs that the step may have:
-        /// [`Options::with_max_pairs`](crate::Options::with_max_pairs).
+        /// See [`Options::with_max_pairs`](crate::Options::with_max_pairs).
         limit: u64,
     },
     /// A buffer would be larger than a limit of the graphics device allows.
     #[error(
         "{needed} bytes are needed for {what}, but the device's limit {limit} is {available} \
          bytes; request a device with a higher limit (`wgpu::DeviceDescriptor::required_limits`, up to \
-         the limits of its adapter), use fewer spheres, or compute on the CPU: a `Detector` with \
-         `Backend::Cpu` or `Backend::Auto`, or a `Simulation`"
+         the limits of its adapter), use fewer spheres, use a `Detector` with `Backend::Cpu` or \
+         `Backend::Auto`, or a `Simulation` instead of `SimulationBuffers`"
     )]
     #[non_exhaustive]
     DeviceLimit {
@@ -272,7 +268,7 @@ pub enum Error {
         limit: &'static str,
         /// Size of the buffer, in bytes.
         needed: u64,
-        /// Size, in bytes, of the largest buffer that the device allows for this purpose.
+        /// What the device allows, in bytes.
         available: u64,
     },
     /// An allocation of main memory failed.
@@ -337,9 +333,9 @@ pub enum Error {
     DeviceTooSmall {
         /// Name of the device limit in `wgpu::Limits`.
         limit: &'static str,
-        /// Least value that carom needs for the device limit named by the field `limit`.
+        /// Least value that carom needs.
         needed: u64,
-        /// Value that the application's device has for the device limit named by the field `limit`.
+        /// Value that the device has.
         available: u64,
     },
     /// A capacity in `gpu::BufferOptions` or `gpu::SimulationBufferOptions` is 0.
@@ -392,11 +388,10 @@ pub enum Error {
     TooManyInFlight {
         /// Name of the work that has reached its limit: `recordings` or `readbacks`.
         what: &'static str,
-        /// Largest number of recordings, or of readbacks, that may be unfinished at once.
+        /// Largest number that may be unfinished at once.
         limit: u32,
     },
-    /// carom cannot read spheres from a GPU buffer of the application, because of the buffer's layout, usage
-    /// or contents.
+    /// carom cannot read spheres from a GPU buffer of the application.
     #[error("the buffer with the {what} {problem}")]
     #[non_exhaustive]
     SourceBuffer {
@@ -407,8 +402,7 @@ pub enum Error {
         /// The error of wgpu that caused this error, if any. `problem` contains its text.
         source: Option<Cause>,
     },
-    /// The buffers were created without a result that the caller wants to read, such as the contacts of each
-    /// sphere.
+    /// The buffers were created without a result that the caller wants to read.
     #[error(
         "these results are not computed; set `{}BufferOptions::with_{option}` when you create the buffers",
         if *.option == "impacts" { "Simulation" } else { "" }
@@ -419,12 +413,11 @@ pub enum Error {
         /// method `with_` of this name.
         option: &'static str,
     },
-    /// The list of a step has no room in carom's GPU buffers, or in the readback. The list is not returned
-    /// incomplete.
+    /// The list of a step has no room in carom's GPU buffers, or in the readback.
     ///
-    /// [`CollisionBuffers::grow`](crate::gpu::CollisionBuffers::grow) makes room for the next steps. If the
-    /// buffers already have the required capacity, only the readback was too small. The next readback will have
-    /// room, because its size follows the number of pairs of the last step that was read back.
+    /// [`CollisionBuffers::grow`](crate::gpu::CollisionBuffers::grow) makes room for the
+    /// next steps. If the buffers have the required capacity already, the next readback
+    /// will have room, because its size follows the number of pairs of the last one.
     #[cfg(feature = "gpu")]
     #[error(
         "the list of this step had no room: the step has {}, {} wall collisions, {} spheres and \
@@ -444,8 +437,7 @@ pub enum Error {
          ticket"
     )]
     AlreadyTaken,
-    /// The results of a step were never computed, because its command encoder was dropped or the submission
-    /// failed.
+    /// The results were never computed, because the encoder was dropped or the submission failed.
     #[error(
         "the results of this step were never computed: its encoder was not submitted, or the \
          submission failed; record the step again"
@@ -457,7 +449,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     Threads {
-        /// Why the thread could not be started, as told by the operating system.
+        /// What the operating system says.
         source: Cause,
     },
 }
@@ -466,16 +458,15 @@ pub enum Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A value that the program passed is invalid, such as a sphere, a wall, the domain or an option. Correct the
-    /// value.
+    /// A value that the program passed is invalid. Correct it.
     Input,
-    /// The values are valid, but exceed a limit of carom, of an option, of a capacity, or of memory and threads.
-    /// Make the step smaller, or raise the limit or the capacity that the message names.
+    /// The values are valid, but exceed a limit of carom, of an option, of a capacity, or
+    /// of memory and threads. Make the step smaller, or raise what the message names.
     Limit,
     /// The GPU cannot be used, cannot do this work, or has failed. Use another device or
     /// [`Backend::Cpu`](crate::Backend::Cpu).
     Device,
-    /// A call does not fit the calls before it, such as a readback before any recording. Correct the program.
+    /// A call does not fit the calls before it. Correct the program.
     Misuse,
 }
 
@@ -577,8 +568,7 @@ fn cause(error: impl OfWgpu) -> Option<Cause> {
     Some(Cause::new(error))
 }
 
-/// Returns `None` instead of the cause of an error. This version is for browsers, where an error of
-/// wgpu need not be `Send`, but a [`Cause`] has to be `Send`.
+/// In a browser, an error of wgpu need not be `Send`, but a [`Cause`] has to be.
 #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
 fn cause(_error: impl OfWgpu) -> Option<Cause> {
     None
@@ -629,7 +619,7 @@ fn or_constant(what: &str) -> &'static str {
     }
 }
 
-/// Says how many pairs a truncated step has. A step that ends before it counts them has 0.
+/// A step that ends before it counts its pairs has 0.
 #[cfg(feature = "gpu")]
 fn pairs(count: u64) -> String {
     match count {
@@ -646,7 +636,7 @@ fn allowed(field: Field, limit: f64) -> String {
     }
 }
 
-/// A number that is written with the fewest digits that tell it from other float32, if it is a float32, or otherwise
+/// A number with the fewest digits that tell it from other float32, if it is one, or otherwise
 /// from other float64.
 pub(crate) struct Shortest(pub(crate) f64);
 

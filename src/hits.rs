@@ -29,7 +29,6 @@ use crate::Error;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Hits<T> {
     pub(crate) items: Vec<T>,
-    /// The image of each item, in the same order. Empty in open space.
     pub(crate) images: Vec<[i32; 3]>,
 }
 

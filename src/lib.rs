@@ -109,7 +109,7 @@ if let Some(step) = ticket.try_take()? {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-// Modules that unit tests and integration tests share refer to this crate as `carom`.
+// Unit tests and integration tests share modules.
 #[cfg(test)]
 extern crate self as carom;
 

@@ -24,8 +24,7 @@ use crate::step::SphereSet;
 use crate::wide::{self, Enclosed};
 use crate::{Collision, Collisions, Domain, Error, Hits, Number, Spheres, Statistics};
 
-/// Pairs are processed in batches of this size. Reading the positions of a batch together hides the latency of
-/// memory.
+/// Reading the positions of a batch together hides the latency of memory.
 const MEASURED: usize = 64;
 
 const NEIGHBORS: &str = "the list of neighbours";
@@ -44,7 +43,6 @@ const NEIGHBORS: &str = "the list of neighbours";
 pub struct NeighborSearch<'a, S = Spheres<'a>> {
     pub(crate) spheres: S,
     pub(crate) rule: Rule,
-    /// A float32 in a search of float32.
     pub(crate) skin: f64,
     pub(crate) full: bool,
     domain: Domain,
@@ -65,9 +63,7 @@ impl<S> fmt::Debug for NeighborSearch<'_, S> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub(crate) enum Rule {
-    /// Pairs whose distance is at most the cutoff, which is a float32 in a search of float32.
     Cutoff(f64),
-    /// Two spheres are neighbours if they touch or overlap: their distance is at most the sum of their radii.
     Radii,
 }
 
@@ -166,13 +162,10 @@ impl<S> NeighborSearch<'_, S> {
         }
     }
 
-    /// Returns the radius of the sphere that stands for a particle in the search. `own` is the radius of the
-    /// particle.
+    /// Returns the radius of the sphere that stands for a particle.
     pub(crate) fn reach<T: Numbers>(&self, own: T) -> T {
-        // The neighbour list reaches farther than needed, so that it stays valid while particles move a
-        // little. For this, the skin is added to the cutoff, or half of it to each radius. The sum is
-        // replaced by the next larger number, as a margin for the rounding of distances in
-        // `NeighborList::is_valid_for`.
+        // The skin is added to the cutoff, or half of it to each radius. The next larger
+        // number is a margin for the rounding in `NeighborList::is_valid_for`.
         let skin = T::nearest(self.skin);
         let with_skin = |length: T, skin: T| {
             if skin > T::default() {
@@ -183,8 +176,7 @@ impl<S> NeighborSearch<'_, S> {
         };
         match self.rule {
             Rule::Cutoff(cutoff) => with_skin(T::nearest(cutoff), skin).half(),
-            // `reach` returns an invalid radius unchanged, so that the search for neighbours
-            // rejects it.
+            // The search rejects an invalid radius.
             Rule::Radii if !(T::default()..=T::MAX).contains(&own) => own,
             Rule::Radii => with_skin(own, skin.half()),
         }
@@ -196,8 +188,7 @@ impl<T: Number> NeighborSearch<'_, Spheres<'_, T>> {
         self.spheres.len()
     }
 
-    /// Writes one sphere at rest for each particle to `searched`. Two of these spheres touch if and only if
-    /// their particles are neighbours.
+    /// Two spheres at rest in `searched` touch if and only if their particles are neighbours.
     pub(crate) fn searched(&self, searched: &mut Vec<T::Packed>) -> Result<(), Error> {
         self.check_lengths::<T>()?;
         self.spheres.check(None)?;
@@ -227,7 +218,7 @@ fn check_length<T: Numbers>(what: &'static str, length: f64) -> Result<(), Error
     })
 }
 
-/// By how many edges of the periodic cell a particle has been wrapped, or `None` if it has moved too far.
+/// `None` if it has moved too far.
 type Wrapped = Option<[i32; 3]>;
 
 /// A neighbour list: pairs of particles (i, j), sorted by i, then by j, then by image (periodic copy
@@ -251,12 +242,11 @@ pub struct NeighborList<T: Number = f32> {
     vectors: Vec<[T; 3]>,
     pub(crate) distances: Vec<T>,
     statistics: Statistics,
-    /// For each particle, the index of its first entry. At the end, the number of all entries.
+    /// The index of each particle's first entry, and the number of all.
     rows: Vec<usize>,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) searched: Vec<T::Packed>,
-    /// For each particle, by how many edges of the periodic cell it has been wrapped since the list was made.
-    /// Empty if no particle has been wrapped.
+    /// Since the list was made. Empty if no particle has been wrapped.
     #[cfg_attr(feature = "serde", serde(skip))]
     wrapped: Vec<[i32; 3]>,
     rule: Rule,
@@ -341,9 +331,9 @@ impl<T: Number> NeighborList<T> {
         self.any_wrapped(search).is_some()
     }
 
-    /// Returns `None` if the list is not valid for a request, wherever the particles are. Otherwise returns a
-    /// function of a particle as it was searched and as it is now. It returns by how many edges of the
-    /// periodic cell the particle has been wrapped, or `None` if it makes the list invalid.
+    /// Returns `None` if the list is not valid wherever the particles are, otherwise a
+    /// function of a particle then and now: by how many edges it has been wrapped, or
+    /// `None` if it makes the list invalid.
     fn tracked<'a>(
         &self,
         search: &'a NeighborSearch<'_, Spheres<'_, T>>,
@@ -367,8 +357,7 @@ impl<T: Number> NeighborList<T> {
         })
     }
 
-    /// Returns `None` if the list is not valid for a request. Otherwise returns whether any particle has been
-    /// wrapped since the list was made.
+    /// Returns whether any particle has been wrapped, or `None` if the list is not valid.
     fn any_wrapped(&self, search: &NeighborSearch<'_, Spheres<'_, T>>) -> Option<bool> {
         let track = self.tracked(search)?;
         let spheres = search.spheres.without_motion();
@@ -387,7 +376,7 @@ impl<T: Number> NeighborList<T> {
         is_valid.then(|| any_wrapped.into_inner())
     }
 
-    /// Changes the images of the entries to those of the particles of a request for which the list is valid.
+    /// The list must be valid for the request.
     fn wrap(&mut self, search: &NeighborSearch<'_, Spheres<'_, T>>) -> Result<(), Error> {
         let Some(track) = self.tracked(search) else {
             return Ok(());
@@ -465,8 +454,6 @@ impl<T: Number> NeighborList<T> {
         true
     }
 
-    /// Prepares the list for a request: stores its settings and the spheres to be searched, which
-    /// touch if their particles are neighbours.
     pub(crate) fn begin(
         &mut self,
         search: &NeighborSearch<'_, Spheres<'_, T>>,
@@ -481,7 +468,6 @@ impl<T: Number> NeighborList<T> {
         &self.searched
     }
 
-    /// Fills the neighbour list with the pairs in `found`.
     pub(crate) fn fill(&mut self, found: &mut Collisions) -> Result<(), Error> {
         let searched = std::mem::take(&mut self.searched);
         self.fill_from(found, &searched)?;
@@ -489,9 +475,7 @@ impl<T: Number> NeighborList<T> {
         Ok(())
     }
 
-    /// Fills the neighbour list with the pairs in `found`, of the spheres `searched`. A half list, which has each pair
-    /// once, needs the images of `found` unchanged. So it takes their vector without a copy, and leaves
-    /// its own old vector to `found`.
+    /// A half list takes the vector of images from `found`, and leaves its own to it.
     fn fill_from(&mut self, found: &mut Collisions, searched: &[T::Packed]) -> Result<(), Error> {
         self.statistics = found.statistics.clone();
         self.rows.clear();
@@ -519,8 +503,7 @@ impl<T: Number> NeighborList<T> {
         Ok(())
     }
 
-    /// Calls the caller's function `work` for each chunk of the list, in parallel, with the index and the
-    /// entries of the chunk. `domain` is the domain of the particles.
+    /// `work` gets the index and the entries of each chunk, in parallel.
     fn for_each_chunk(&mut self, domain: &Domain, work: impl Fn(usize, Entries<'_, T>) + Sync) {
         let Hits { items, images } = &mut self.pairs;
         let images = &*images;
@@ -539,7 +522,6 @@ impl<T: Number> NeighborList<T> {
         });
     }
 
-    /// Fills the list with each of the sorted pairs in both directions, (a, b) and (b, a).
     fn fill_both_ways(
         &mut self,
         found: &[Collision],
@@ -562,11 +544,9 @@ impl<T: Number> NeighborList<T> {
             }
             *place += 1;
         };
-        // The full neighbour list has each pair (a, b) also as (b, a), with the image negated. This
-        // loop adds the entries (b, a), and the next loop adds the entries (a, b). In this order,
-        // the neighbours of smaller index come first for each particle. Negation reverses the order
-        // of the images, so this loop adds pairs of the same two particles from the last to the
-        // first.
+        // First the entries (b, a), with negated images, then (a, b): so the neighbours
+        // of smaller index come first. Negation reverses the order of images, so pairs
+        // of the same particles come from last to first.
         let of = |index: usize| found_images.get(index).copied();
         let mut begin = 0;
         for same in found.chunk_by(|one, other| (one.a, one.b) == (other.a, other.b)) {
@@ -583,11 +563,9 @@ impl<T: Number> NeighborList<T> {
     }
 }
 
-/// Particle index in the place of an entry that is to be removed.
 const NONE: u32 = u32::MAX;
 
 impl NeighborList<f64> {
-    /// Fills the neighbour list with those pairs in `found` whose particles are neighbours.
     pub(crate) fn fill_wide(
         &mut self,
         found: &mut Collisions,
@@ -614,7 +592,6 @@ impl NeighborList<f64> {
                     let [i, j] = pair.map(|index| searched[index as usize].radius);
                     i + j
                 });
-                // Both numbers have an error of at most a few units in the last place.
                 let margin = reach * (1.0 / (1_u64 << 44) as f64);
                 if distance < reach - margin {
                     continue;
@@ -634,7 +611,6 @@ impl NeighborList<f64> {
         Ok(())
     }
 
-    /// Removes the entries whose particles are [`NONE`].
     fn remove_marked(&mut self) {
         let mut kept = 0;
         for k in 0..self.pairs.len() {
@@ -661,14 +637,12 @@ impl NeighborList<f64> {
 struct Entries<'a, T> {
     domain: &'a Domain,
     pairs: &'a mut [[u32; 2]],
-    /// For each pair, the periodic image of its second particle. Empty in open space.
     images: &'a [[i32; 3]],
     vectors: &'a mut [[T; 3]],
     distances: &'a mut [T],
 }
 
 impl<T: Number> Entries<'_, T> {
-    /// Computes the vectors and distances of the entries. `center` returns the centre of a sphere.
     fn measure(&mut self, center: impl Fn(usize) -> Option<[T; 3]>) {
         let place = |index: u32| {
             let center = center(index as usize).unwrap_or_default();
@@ -680,8 +654,7 @@ impl<T: Number> Entries<'_, T> {
             .zip(self.distances.chunks_mut(MEASURED));
         let mut images = self.images.chunks(MEASURED);
         for (pairs, (vectors, distances)) in self.pairs.chunks(MEASURED).zip(measured) {
-            // The positions of many particles are read before the distances are computed, so that
-            // the cache misses overlap.
+            // So that the cache misses overlap.
             let mut away = [DVec3::ZERO; MEASURED];
             for (away, &[i, j]) in away.iter_mut().zip(pairs) {
                 *away = place(j) - place(i);
@@ -704,16 +677,14 @@ impl<T: Number> Entries<'_, T> {
     }
 }
 
-/// Returns the vector from the position of a particle to a periodic image of another particle. The
-/// vector is a sum of positions and edges of the periodic cell. These nearly cancel if the two
-/// particles are neighbours across a face of the cell. So the function also adds up the rounding
-/// errors of its additions, and corrects the sum by them.
+/// Across a face of the cell, the sum nearly cancels. So it is corrected by the rounding errors
+/// of its additions.
 fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 {
     let [x, y, z] = [0, 1, 2].map(|k| domain.periodic_edge(k) * f64::from(image[k]));
     let (mut sum, mut errors) = (to, DVec3::ZERO);
     for term in [-from, x, y, z] {
         let next = sum + term;
-        // The rounding error of the addition: Knuth's "TwoSum".
+        // Knuth's "TwoSum".
         let part = next - sum;
         errors += (sum - (next - part)) + (term - part);
         sum = next;
@@ -721,13 +692,11 @@ fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 
     sum + errors
 }
 
-/// Writes to `rows`, for each particle, the index of its first entry in the sorted pairs, and at the end the
-/// number of all pairs. `rows` must be filled with 0.
+/// `rows` must be filled with 0, and gets the first entry of each particle, and the number of
+/// all pairs.
 fn count_rows(rows: &mut [usize], firsts: impl Iterator<Item = u32>) {
-    // For each first particle a, this loop writes the number of pairs up to its last pair to
-    // `rows[a + 1]`. Each pair overwrites the smaller number that an earlier pair of the same
-    // particle has written. Counting the pairs of each particle would be slower, because each
-    // increment would wait for the previous one.
+    // Each pair overwrites `rows[a + 1]`. Counting would be slower, because each increment
+    // would wait for the previous one.
     for (before, first) in firsts.enumerate() {
         rows[first as usize + 1] = before + 1;
     }
@@ -738,8 +707,7 @@ fn count_rows(rows: &mut [usize], firsts: impl Iterator<Item = u32>) {
     }
 }
 
-/// Replaces the number of entries of each particle by the index of its first entry. The last element becomes
-/// the number of all entries.
+/// Replaces numbers by prefix sums.
 fn add_up(rows: &mut [usize]) {
     let mut sum = 0;
     for row in rows {

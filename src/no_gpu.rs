@@ -6,7 +6,7 @@ use crate::statistics::StepOutcome;
 use crate::step::CheckedStep;
 use crate::{Collision, Error};
 
-/// Placeholder for the GPU backend. The type has no values, so its methods are never called.
+/// It has no values, so its methods are never called.
 pub(crate) enum NoGpu {}
 
 impl NoGpu {

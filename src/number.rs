@@ -50,24 +50,19 @@ pub(crate) mod sealed {
     pub trait Numbers:
         Pod + Default + PartialOrd + Debug + Display + LowerExp + Into<f64> + Send + Sync
     {
-        /// A sphere in a slice of the caller.
         type Given: Pod + Send + Sync;
-        /// A sphere as the stages read it.
         type Packed: PackedSphere<Self>;
         fn packed(given: &Self::Given) -> Self::Packed;
-        /// Returns the attributes of spheres in a slice of the caller.
         fn columns(given: &[Self::Given]) -> Arrays<'_, Self>;
         /// Rounds to the nearest number.
         fn nearest(x: f64) -> Self;
-        /// Returns the bits of the number, read as an integer. Non-negative numbers have the order of their bits.
+        /// Non-negative numbers have the order of their bits.
         fn bits(self) -> u64;
         fn from_bits(bits: u64) -> Self;
-        /// Largest magnitude of a number of a step.
         const MAX: Self;
-        /// Smallest cutoff or skin that is allowed, apart from 0. Half of any number of at least this size is exact.
+        /// Half of any number of at least this size is exact.
         const MIN_CUTOFF: Self;
-        /// Returns the sum of a length x and a skin y, or a little more, so that the errors of a measured move do not
-        /// matter.
+        /// So much more than the sum that the errors of a measured move do not matter.
         fn padded(x: Self, y: Self) -> Self;
         fn half(self) -> Self {
             Self::nearest(self.into() / 2.0)
@@ -79,11 +74,9 @@ pub(crate) mod sealed {
             Self::nearest(self.into() + 0.0)
         }
         fn wide(sphere: &Self::Packed) -> WideSphere;
-        /// Tells float32 from float64, for code that differs between them.
         fn split<F: Family>(of: F::Of<Self>) -> Split<F>
         where
             Self: Number;
-        /// Returns `None` for a value in the other kind of numbers.
         fn join<F: Family>(split: Split<F>) -> Option<F::Of<Self>>
         where
             Self: Number;
@@ -206,7 +199,7 @@ pub(crate) mod sealed {
         const MIN_CUTOFF: Self = 2.0 * Self::MIN_POSITIVE;
 
         fn padded(x: Self, y: Self) -> Self {
-            // Moves are measured in float64, too, with an error of up to 2⁻⁵⁰ of the skin `y`.
+            // Moves are measured with an error of up to 2⁻⁵⁰ of the skin `y`.
             (x + y * (1.0 + 1.0 / (1_u64 << 46) as f64)).next_up()
         }
 
@@ -214,7 +207,6 @@ pub(crate) mod sealed {
         fn length(vector: DVec3) -> f64 {
             let square = vector.length_squared();
             if square < f64::MIN_POSITIVE * 1e40 && vector != DVec3::ZERO {
-                // The squares of such short lengths may have lost digits.
                 let unit = to_one(vector.abs().max_element());
                 return (vector * unit).length() / unit;
             }

@@ -10,8 +10,7 @@ use crate::number::sealed::{Numbers, PackedSphere};
 use crate::threads;
 use crate::{Error, HardSphere, Number, Sphere};
 
-/// Number of spheres that are packed at a time, so that they stay in the processor's nearest cache while one column
-/// after the other is copied.
+/// So that they stay in the nearest cache while one column after the other is copied.
 const BLOCK: usize = 256;
 
 /// A set of spheres in main memory: a slice of [`Sphere`], or one [`Column`] for each attribute.
@@ -108,7 +107,6 @@ impl<'a, T: Number> Spheres<'a, T> {
         }
     }
 
-    /// Returns the records, or `None` for columns.
     pub(crate) fn records(self) -> Option<&'a [T::Given]> {
         match self.0 {
             Set::Records(spheres) => Some(spheres),
@@ -116,8 +114,7 @@ impl<'a, T: Number> Spheres<'a, T> {
         }
     }
 
-    /// Checks that all columns have one value for each sphere. An error names the set `set`: 0 or 1 in a step of two
-    /// sets, otherwise `None`.
+    /// An error names the set `set`: 0 or 1, or `None` in a step of one set.
     pub(crate) fn check(self, set: Option<usize>) -> Result<(), Error> {
         let Set::Arrays(Arrays {
             center,
@@ -142,8 +139,7 @@ impl<'a, T: Number> Spheres<'a, T> {
         Ok(())
     }
 
-    /// Returns the same spheres, perhaps without velocities. For uses in which velocities do not count, so that a
-    /// column of them is not read.
+    /// So that a column of velocities that do not count is not read.
     pub(crate) fn without_motion(self) -> Self {
         match self.0 {
             Set::Records(_) => self,
@@ -154,7 +150,6 @@ impl<'a, T: Number> Spheres<'a, T> {
         }
     }
 
-    /// Copies the spheres from sphere `first` on.
     pub(crate) fn pack(self, first: usize, to: &mut [T::Packed]) {
         self.arrays().pack(first, to);
     }
@@ -164,7 +159,6 @@ impl<'a, T: Number> Spheres<'a, T> {
         self.arrays().center
     }
 
-    /// Calls `visit` for each item, with a sphere. The first item gets sphere `first`.
     #[inline(always)]
     pub(crate) fn visit<I>(
         self,
@@ -194,7 +188,7 @@ impl<'a, T: Number> Spheres<'a, T> {
 }
 
 impl Spheres<'_> {
-    /// Copies the spheres to a slice of the same length. The threads share the packing of columns.
+    /// The threads share the packing of columns.
     pub(crate) fn copy_to(self, to: &mut [Sphere]) -> Result<(), Error> {
         match self.0 {
             Set::Records(spheres) => {
@@ -215,7 +209,6 @@ impl Spheres<'_> {
 }
 
 impl<T: Numbers> Arrays<'_, T> {
-    /// Copies the spheres from sphere `first` on.
     fn pack(&self, first: usize, to: &mut [T::Packed]) {
         self.center
             .copy(first, to.iter_mut().map(PackedSphere::center));

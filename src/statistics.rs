@@ -75,7 +75,7 @@ impl Default for Statistics {
     }
 }
 
-/// Counts and times of a time step, which a backend (CPU or GPU) returns with the pairs. [`Statistics`] describes the fields.
+/// [`Statistics`] describes the fields.
 #[derive(Debug, Default)]
 pub(crate) struct StepOutcome {
     pub(crate) proxies: u64,

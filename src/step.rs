@@ -32,7 +32,6 @@ use crate::{Domain, Error, Number, Sphere, Spheres, Walls};
 pub struct Step<'a, S = Spheres<'a>> {
     pub(crate) first: S,
     pub(crate) second: Option<S>,
-    /// A float32 in a step of float32.
     pub(crate) dt: f64,
     pub(crate) domain: Domain,
     pub(crate) walls: Option<GivenWalls<'a>>,
@@ -40,8 +39,8 @@ pub struct Step<'a, S = Spheres<'a>> {
     pub(crate) approaching: bool,
 }
 
-/// The walls of a step, in the numbers of its spheres. A type parameter `Walls<S::Number>` of [`Step`] would not let the
-/// lifetime of the spheres become shorter.
+/// In the numbers of its spheres. A type parameter `Walls<S::Number>` of [`Step`] would not let
+/// the lifetime of the spheres become shorter.
 #[derive(Clone, Copy)]
 pub(crate) enum GivenWalls<'a> {
     Float32(&'a Walls),
@@ -216,8 +215,7 @@ impl<S> fmt::Debug for Step<'_, S> {
 }
 
 impl Step<'_> {
-    /// Returns this step with all spheres in one slice. For this, the spheres of two sets, or the columns of one
-    /// set, are copied into the vector `packed`. A single slice is used as it is.
+    /// Copies two sets, or columns, into `packed`. A single slice is used as it is.
     pub(crate) fn in_one_slice<'b>(
         &'b self,
         packed: &'b mut ReusedVec<Sphere>,
@@ -252,8 +250,7 @@ impl Step<'_> {
         })
     }
 
-    /// Returns the spheres of each set in a slice. Columns are copied into the vector `packed`. A slice is used as it
-    /// is. The second slice is `None` for a step of one set.
+    /// Copies columns into `packed`. The second slice is `None` for a step of one set.
     pub(crate) fn in_slices<'b>(
         &'b self,
         packed: &'b mut ReusedVec<Sphere>,
@@ -284,7 +281,7 @@ impl Step<'_> {
         Ok((first, self.second.map(in_slice).transpose()?))
     }
 
-    /// Checks what can be checked before the spheres are copied, so that a copy that is too large is not made.
+    /// So that a copy that is too large is not made.
     fn check_before_packing(&self) -> Result<(), Error> {
         check_dt(self.dt())?;
         self.domain.check::<f32>()?;
@@ -302,7 +299,6 @@ impl<T: Number> Step<'_, Spheres<'_, T>> {
         }
     }
 
-    /// Checks that all columns of a set have the same length.
     pub(crate) fn check_columns(&self) -> Result<(), Error> {
         let Some(second) = self.second else {
             return self.first.check(None);
@@ -328,13 +324,13 @@ pub(crate) struct UncheckedStep<'a> {
     pub(crate) sets: Sets,
     pub(crate) dt: f32,
     pub(crate) domain: Domain,
-    /// Whether the spheres enclose those of a step in float64. Then the list may have pairs that do not quite touch, and
-    /// its times and depths have no meaning.
+    /// Then the list may have pairs that do not quite touch, and its times and depths have
+    /// no meaning.
     pub(crate) enclosing: bool,
 }
 
 impl<'a> UncheckedStep<'a> {
-    /// Checks the duration, the domain and the number of spheres, but not the numbers in the spheres.
+    /// Not the numbers in the spheres.
     fn check_size(&self) -> Result<(), Error> {
         check_dt(self.dt)?;
         self.domain.check::<f32>()?;
@@ -377,7 +373,6 @@ impl<'a> UncheckedStep<'a> {
         }
     }
 
-    /// Returns false if one of two sets is empty, because such a step has no pairs.
     fn has_pairs(&self) -> bool {
         match self.sets {
             Sets::One => true,
@@ -388,8 +383,7 @@ impl<'a> UncheckedStep<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckedStep<'a> {
-    /// The spheres of the step: those of the first set, and then those of the second set, if there
-    /// is one. The slice is empty if one of two sets is empty, because the step then has no pairs.
+    /// The second set after the first. Empty if one of two sets is.
     pub(crate) spheres: &'a [Sphere],
     pub(crate) sets: Sets,
     pub(crate) dt: f32,

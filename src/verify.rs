@@ -79,7 +79,6 @@ impl<T> Verification<T> {
     }
 }
 
-/// An entry of a list, in float64, which holds every float32, and its image.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pair: Collision64,
@@ -107,8 +106,7 @@ impl Mistakes {
         Ok(self)
     }
 
-    /// Converts the mistakes that the verification has found to the public result type. If
-    /// `periodic` is false, the lists of the result have no images.
+    /// If `periodic` is false, the result has no images.
     fn public<T>(self, periodic: bool, entry: impl Fn(&Collision64) -> T) -> Verification<T> {
         let images = |list: &[Entry]| {
             let list = if periodic { list } else { &[] };
@@ -273,7 +271,6 @@ impl<'a: 'b, 'b> Family for OfStep<'a, 'b> {
     type Of<T: Number> = &'b Step<'a, Spheres<'a, T>>;
 }
 
-/// Compares a list with the exact collisions of spheres in float32.
 fn mistakes_in_float32(
     step: &Step<'_>,
     list: &[Collision64],
@@ -320,7 +317,6 @@ fn mistakes_in_float32(
     )
 }
 
-/// Compares a list with the exact collisions of spheres in float64.
 fn mistakes_in_float64(
     step: &Step<'_, Spheres<'_, f64>>,
     list: &[Collision64],
@@ -353,7 +349,7 @@ fn mistakes_in_float64(
     let second = if one_set { first } else { second };
     let list = sorted(list, images, one_set)?;
     let edges = [0, 1, 2].map(|k| step.domain.periodic_edge(k));
-    // Lengths are scaled, so that no square overflows.
+    // So that no square overflows.
     let length = |sphere: &WideSphere| {
         let moved = sphere
             .velocity
@@ -393,7 +389,7 @@ fn mistakes_in_float64(
         let v = vector([spheres[0].2, spheres[1].2]) * dt;
         let r = (spheres[0].1 + spheres[1].1) * unit;
         let (outside, closing) = (p.length_squared() - r * r, -p.dot(v));
-        // The closest approach, with a margin that is far larger than the rounding errors.
+        // With a margin far larger than the rounding errors.
         let part = (closing / v.length_squared()).clamp(0.0, 1.0);
         let nearest = if part > 0.0 { p + v * part } else { p };
         let size: f64 = spheres
@@ -406,7 +402,7 @@ fn mistakes_in_float64(
         if nearest.length() > r + 1e-9 * size + 1e-150 {
             return None;
         }
-        // An estimate, which affects only the speed.
+        // It affects only the speed.
         let guess = if outside > 0.0 {
             let root = (closing * closing - outside * v.length_squared())
                 .max(0.0)
@@ -438,8 +434,6 @@ fn mistakes_in_float64(
     )
 }
 
-/// Returns an error unless the number of periodic images is right: one for each pair of a list in a
-/// periodic domain, and 0 in open space.
 fn check_image_count<S>(step: &Step<'_, S>, pairs: usize, images: usize) -> Result<(), Error> {
     let expected = if step.domain.is_open() { 0 } else { pairs };
     if images == expected {
@@ -448,9 +442,8 @@ fn check_image_count<S>(step: &Step<'_, S>, pairs: usize, images: usize) -> Resu
     Err(Error::ImageCount { pairs, images })
 }
 
-/// Returns a sorted copy of a list of pairs and their periodic images. In a step of one set, `(b,
-/// a)` with the negated image is the same pair as `(a, b)`. The copy has the smaller index first
-/// or, if the indices are equal, the greater image.
+/// In a step of one set, `(b, a)` with the negated image is `(a, b)`. The copy has the smaller
+/// index first or, if they are equal, the greater image.
 fn sorted(list: &[Collision64], images: &[[i32; 3]], one_set: bool) -> Result<Vec<Entry>, Error> {
     let mut copy = allocate(list.len(), "a copy of the list")?;
     copy.extend(list.iter().enumerate().map(|(index, c)| {
@@ -472,10 +465,9 @@ fn key(c: &Entry) -> (u32, u32, [i32; 3]) {
     (c.pair.a, c.pair.b, c.image)
 }
 
-/// Compares a sorted list with the exact collisions of two sets of spheres, or of one set with itself if
-/// `one_set` is true. `reach` has balls around the spheres of both sets, and `edges` the edges of the periodic domain, in
-/// the same unit. `decide` returns the time and the depth of a pair that touches, with an image in a periodic domain, and
-/// `ignores` whether collision groups leave the pair out.
+/// Compares two sets, or one with itself if `one_set`. `reach` has balls around the spheres,
+/// and `edges` the periodic edges, in the same unit. `decide` returns the time and the depth of
+/// a pair that touches.
 fn compare_pairs(
     one_set: bool,
     [reach, other_reach]: [&[Reach]; 2],
@@ -495,8 +487,7 @@ fn compare_pairs(
     }
     let periodic = edges != [DVec3::ZERO; 3];
     compare(list, reach.len(), |index, row| {
-        // In a step of one set, a sphere is tested with all spheres after it. In a periodic domain,
-        // it is also tested with its own images.
+        // In a periodic domain, also with its own images.
         let from = match (one_set, periodic) {
             (false, _) => 0,
             (true, false) => index + 1,
@@ -523,10 +514,8 @@ fn compare_pairs(
     })
 }
 
-/// Compares those entries of a sorted list whose first index is `a` with the exact impacts of sphere `a`.
 struct Row<'a> {
     a: u32,
-    /// The entries with first index `a` that have not been compared yet.
     listed: &'a [Entry],
     mistakes: Mistakes,
 }
@@ -541,9 +530,8 @@ impl Row<'_> {
         Some(*first)
     }
 
-    /// Compares the entries for a pair in the verified list with the exact impact of the pair, or
-    /// with `None` if the pair does not touch. The pair consists of sphere `a` and the image
-    /// `image` of sphere `b`. Calls must be in ascending order of `b`, and then of `image`.
+    /// `touch` is the exact impact of `a` with the image `image` of `b`, or `None`. Calls
+    /// must be in ascending order of `b`, and then of `image`.
     #[allow(clippy::cast_possible_truncation, reason = "indices are below 2³²")]
     fn compare(&mut self, b: usize, image: [i32; 3], touch: Option<[f64; 2]>) {
         let Some([toi, depth]) = touch else {
@@ -560,8 +548,7 @@ impl Row<'_> {
         while let Some(entry) = self.next_if(|c| key(c) == key(&truth)) {
             entries.push(entry);
         }
-        // Several entries may list the same pair. One with the right time and depth counts
-        // as the pair's entry, and the others count as repeated.
+        // One with the right time and depth counts as the pair's entry, the others as repeated.
         let right = entries.iter().position(|c| bits(&c.pair) == bits(&pair));
         if let Some(right) = right {
             entries.swap_remove(right);
@@ -574,9 +561,8 @@ impl Row<'_> {
     }
 }
 
-/// Compares a sorted list of collisions with the exact collisions, in parallel over the index a of the first
-/// sphere. The caller's function `test` gets each a below `rows`, with the entries of the list that have this a.
-/// It computes the exact impacts of sphere a with other spheres, and passes each to [`Row::compare`].
+/// In parallel over the first index a: `test` gets each a below `rows` with its entries, and
+/// passes each exact impact to [`Row::compare`].
 #[allow(clippy::cast_possible_truncation, reason = "indices are below 2³²")]
 fn compare(
     list: &[Entry],
@@ -607,13 +593,12 @@ fn compare(
     })
 }
 
-/// Returns the bits of time and depth. Compared as bits, 0.0 and −0.0 differ, and a NaN equals itself.
+/// 0.0 and −0.0 differ, and a NaN equals itself.
 fn bits(c: &Collision64) -> [u64; 2] {
     [c.toi.to_bits(), c.depth.to_bits()]
 }
 
-/// A ball that contains a sphere during the whole time step. If two such balls do not meet, their spheres
-/// need no exact test.
+/// During the whole step. If two balls do not meet, their spheres need no exact test.
 struct Reach {
     center: [f64; 3],
     radius: f64,
@@ -633,19 +618,14 @@ impl Reach {
         }
     }
 
-    /// Returns the periodic images of the ball `other` that may meet the ball `self`, in ascending
-    /// order. Some of the returned images may be too far away to meet `self`. The argument `edges`
-    /// has the edges of the periodic cell. An edge along which the world is not periodic must be
-    /// given as the zero vector.
+    /// In ascending order, and perhaps a few more. An edge that is not periodic must be 0.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the conversion saturates; images of that size are out of the reach of any step"
     )]
     fn images(&self, other: &Self, edges: [DVec3; 3]) -> Vec<[i32; 3]> {
-        // `across[k]` is the part of lattice edge k that is perpendicular to all edges with lower
-        // numbers. Displacements by these other edges do not change a position along `across[k]`.
-        // So the range of displacements is found first for the last edge, then for the second, then
-        // for the first.
+        // The part of edge k perpendicular to the edges before it, which do not displace
+        // along it. So the range is found for the last edge first.
         let mut across = edges;
         for k in 1..3 {
             for before in 0..k {
@@ -679,12 +659,10 @@ impl Reach {
         images
     }
 
-    /// Returns whether two balls certainly do not meet. The margin of 10⁻⁹ is far larger than the relative
-    /// rounding errors of about 10⁻¹⁶.
+    /// 10⁻⁹ is far larger than the relative rounding errors of about 10⁻¹⁶.
     fn is_far(&self, other: &Self) -> bool {
         let square = |k: usize| (self.center[k] - other.center[k]).powi(2);
         let reach = self.radius + other.radius;
-        // A square that is much shorter may have lost digits.
         let square_of_reach = (reach * reach).max(1e-290);
         square(0) + square(1) + square(2) > square_of_reach * (1.0 + 1e-9)
     }

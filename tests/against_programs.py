@@ -22,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 
 import numpy
 
@@ -185,6 +186,9 @@ def mdanalysis(folder):
         dimensions=universe.dimensions)
     yield "MDAnalysis, arrays of NumPy", "mdanalysis.npz", True, ()
     universe.atoms.write(str(folder / "mdanalysis.gro"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        universe.atoms.write(str(folder / "mdanalysis.pdb"))
 
 
 def gsd(folder):
@@ -231,15 +235,15 @@ def main():
                 check(carom, what, folder / name, moves, options)
                 if args.record and name in RECORDED:
                     shutil.copy(folder / name, args.record / f"programs-{name}")
-        for name in ("ase.pdb", "ase.cif", "ase.traj", "POSCAR", "mdanalysis.gro", "hoomd.gsd"):
+        for name in ("ase.pdb", "ase.cif", "ase.traj", "POSCAR", "mdanalysis.gro", "mdanalysis.pdb", "hoomd.gsd"):
             if (folder / name).exists():
                 written = convert(carom, folder, name)
                 if name == "hoomd.gsd":
                     rows, _ = run(carom, "collide", written, "--dt", STEP, "--output", "-")
                     assert len(rows) == len(collisions()), name
                     print(f"{name}, converted: {len(rows)} collisions")
-                elif name == "mdanalysis.gro":
-                    # GRO has two digits of an ångström, so pairs near the cutoff may differ.
+                elif name.startswith("mdanalysis"):
+                    # These files have two or three digits of an ångström, so pairs near the cutoff may differ.
                     rows, _ = run(carom, "neighbors", written, "--cutoff", CUTOFF, "--output", "-")
                     assert abs(len(rows) - len(neighbors())) < 5, name
                     print(f"{name}, converted: {len(rows)} neighbours")

@@ -1,9 +1,14 @@
 #!/usr/bin/env bash
 # Breaks carom in one place after another, and checks that a test fails each time. A mutant that
 # survives means a gap in the tests, or a bound or comparison that nothing needs.
+#
+#   mutants.sh          the first mutant of each file, and all of rounding errors, bounds and margins
+#   mutants.sh --all    all mutants
+#   mutants.sh PATTERN  those of all whose description, file or tests match PATTERN, an extended regular expression
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
+wanted=${1:-}
 # Builds of the mutants need a target folder of their own. In the usual one, Cargo would take them
 # for builds of the real sources.
 usual=${CARGO_TARGET_DIR:-$root/target}
@@ -17,8 +22,7 @@ if [[ ! -e $CARGO_TARGET_DIR && -d $usual/release/deps ]]; then
     mkdir -p "$CARGO_TARGET_DIR/release"
     cp -a "$usual"/release/{.fingerprint,build,deps} "$CARGO_TARGET_DIR/release"
 fi
-# carom is compiled with little optimization, because these tests are short.
-test=(cargo test --config profile.release.package.carom.opt-level=1 --release --quiet
+test=(cargo test --config tests/quick.toml --release --quiet
     --package carom --package carom-cli --package carom-formats --package carom-scenes)
 if [[ -z ${XDG_RUNTIME_DIR:-} ]]; then
     export NODEVICE_SELECT=1
@@ -35,25 +39,32 @@ cd "$copy/carom"
 : >crates/formats/src/lib.rs
 echo 'fn main() {}' >crates/cli/src/main.rs
 
-# All mutants, by their number, which counts from 1: the description, the file, the text that is replaced,
+# The wanted mutants, by their number, which counts from 1: the description, the file, the text that is replaced,
 # the text that replaces it, and the arguments that select the tests.
 whats=('') files=('') froms=('') tos=('') tests=('')
 
 # mutant WHAT FILE FROM TO TEST...: a mutant replaces FROM, which must occur exactly once, by TO in FILE, so
-# that the tests selected by TEST... fail.
+# that the tests selected by TEST... fail. The check of FROM is for all mutants, also those that are not wanted.
+declare -A seen=()
+bounds='bound|margin|term|round|error of'
 mutant() {
+    if [[ $(FROM=$3 perl -0ne 'print scalar(() = /\Q$ENV{FROM}\E/g)' "$root/$2") != 1 ]]; then
+        echo "mutants.sh: $2 must contain this text exactly once: $3" >&2
+        return 1
+    fi
+    case $wanted in
+        '') [[ -z ${seen[$2]:-} || $1 =~ $bounds ]] || return 0 ;;
+        --all) ;;
+        *) [[ "$1 $2 ${*:5}" =~ $wanted ]] || return 0 ;;
+    esac
+    seen[$2]=yes
     whats+=("$1 (${*:5})") files+=("$2") froms+=("$3") tos+=("$4") tests+=("${*:5}")
 }
 
-# Prints each mutant of the sources as four texts that end with a NUL: its number, FILE, FROM, TO. Ends the
-# script if a FROM does not occur exactly once.
+# Prints each mutant of the sources as four texts that end with a NUL: its number, FILE, FROM, TO.
 sources() {
     local k
     for ((k = 1; k < ${#whats[@]}; k++)); do
-        if [[ $(FROM=${froms[k]} perl -0ne 'print scalar(() = /\Q$ENV{FROM}\E/g)' "$root/${files[k]}") != 1 ]]; then
-            echo "mutants.sh: ${files[k]} must contain this text exactly once: ${froms[k]}" >&2
-            return 1
-        fi
         if [[ ${files[k]} != shaders/* ]]; then
             printf '%s\0' "$k" "${files[k]}" "${froms[k]}" "${tos[k]}"
         fi
@@ -714,6 +725,10 @@ mutant 'a moving mesh is sought where it was at time 0' shaders/dynamics/simulat
     'let moved = simulation_walls[simulation_triangles[i].mesh].point;' 'let moved = bound.velocity * 0.0;' \
     --test dynamics_gpu has_moved_far
 
+((${#whats[@]} > 1)) || {
+    echo "mutants.sh: no mutant matches $wanted" >&2
+    exit 1
+}
 sources >"$copy/sources"
 mapfile -t alone < <(perl -e "$switches" <"$copy/sources")
 mapfile -t selected < <(printf '%s\n' "${tests[@]}" | grep -o -- '--test [a-z_0-9]\+' | tr ' ' '=' | sort -u)

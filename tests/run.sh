@@ -49,8 +49,9 @@ EOF
 }
 
 # These are the packages of the test run below, so nothing is built twice.
-packages=(--package carom --package carom-cli --package carom-formats --package carom-scenes)
-cargo test --release "${packages[@]}" --no-run
+test=(cargo test --release --config tests/quick.toml
+    --package carom --package carom-cli --package carom-formats --package carom-scenes)
+"${test[@]}" --no-run
 carom=${CARGO_TARGET_DIR:-target}/release/carom
 echo 'Looking for a graphics adapter.'
 if ! has_adapter; then
@@ -76,4 +77,4 @@ fi
 adapter=$(sed -n 's/.*"adapter":"\([^"]*\)".*/\1/p' <<<"$answer")
 echo "Adapter: ${adapter:-none}"
 
-exec cargo test --release "${packages[@]}" "$@"
+exec "${test[@]}" "$@"

@@ -16,12 +16,10 @@
 @group(0) @binding(4) var<storage, read> plan: Plan;
 @group(0) @binding(5) var<storage, read_write> proxy_cells: array<vec4<u32>>;
 @group(0) @binding(6) var<storage, read_write> binned: array<Binned>;
-// At first the number of proxies in each slot. After the stage `scan`, the index of the slot's first proxy
-// among the sorted proxies.
+// The counts of the slots. After the stage `scan`, the first proxy of each.
 @group(0) @binding(7) var<storage, read_write> slot_starts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> counters: Counters;
 
-// Largest number of proxies that this workgroup has counted in one slot.
 var<workgroup> sh_fullest: atomic<u32>;
 
 fn put(proxy: u32) {
@@ -61,7 +59,8 @@ fn main(
         put(proxy);
     }
     workgroupBarrier();
-    // Written only if its value changes, because atomic writes to one word of global memory are serialized.
+    // Only if it changes, because atomic writes to one word of global memory are
+    // serialized.
     if local == 0u && atomicLoad(&counters.fullest) < atomicLoad(&sh_fullest) {
         atomicMax(&counters.fullest, atomicLoad(&sh_fullest));
     }

@@ -7,7 +7,6 @@
 #import types::{Counters, Params}
 
 @group(0) @binding(0) var<uniform> params: Params;
-// Two vectors for each sphere: see SphereWords.
 @group(0) @binding(1) var<storage, read> sphere_words: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> found_bits: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> counters: Counters;

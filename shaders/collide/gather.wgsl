@@ -1,4 +1,4 @@
-// Copies the input values of both spheres of each grazing pair, so that the host can decide the pair exactly.
+// Copies both spheres of each grazing pair, so that the host can decide it exactly.
 
 #import carom::{CaromCollision, CaromResults, carom_b, carom_is_grazing}
 #import invocation::{invocation}
@@ -9,7 +9,7 @@
 struct Gathered {
     a: u32,
     b_and_grazing: u32,
-    // For each of the two spheres: the bits of its centre, radius and velocity.
+    // The bits of centre, radius and velocity of both.
     values: array<array<u32, 7>, 2>,
 }
 

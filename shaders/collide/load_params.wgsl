@@ -1,5 +1,5 @@
-// Determines the number of spheres in the step and in the sample. The caller may have written the number of
-// spheres of a set into a buffer. Dispatched as one invocation. Twin of `Params::new` in
+// Determines the number of spheres in the step and in the sample, which may be in a
+// buffer of the caller. Dispatched as one invocation. Twin of `Params::new` in
 // `src/gpu/device/shader/layout.rs`.
 
 #import sources::{SourceLayout}
@@ -13,13 +13,12 @@
 @group(0) @binding(4) var<storage, read> second_count: array<u32>;
 @group(0) @binding(5) var<storage, read_write> counters: Counters;
 
-// Whether a set is loaded even if the other set is empty: its spheres have no partners, but may touch walls.
+// Whether a set is loaded even if the other is empty: its spheres may touch walls.
 override LOAD_ONE_OF_TWO: bool = false;
 
 @compute @workgroup_size(1)
 fn main() {
-    // The extent is the largest length of the input, including those of the periodic domain and of the walls.
-    // The unit of length is chosen from it.
+    // With the lengths of the periodic domain and of the walls.
     atomicMax(&counters.extent, bitcast<u32>(first_source.domain_extent));
     var counts = vec2<u32>(first_source.at_most, second_source.at_most);
     if first_source.counted != 0u {
@@ -32,8 +31,7 @@ fn main() {
     let fit = counts.x <= first_source.at_most && counts.y <= second_source.at_most;
     let all = counts.x + counts.y;
     let some = fit && (!between || LOAD_ONE_OF_TWO || (counts.x > 0u && counts.y > 0u));
-    // If there are more spheres than allowed, spheres_needed is their number in both sets, or 2^32 - 1 if it
-    // overflows.
+    // The number in both sets, or 2^32 - 1 if it overflows.
     if !fit {
         counters.spheres_needed = select(all, 0xffffffffu, all < counts.x);
     }

@@ -1,8 +1,6 @@
-// Copies the caller's spheres into the layout that the other shaders read, and counts spheres with an invalid
-// value, which are set aside. `first_set` copies the first or only set, and `second_set` the second. Twin of
-// `check_spheres` in `src/support/validate.rs`.
-//
-// Magnitudes are stored as the bits of a float32: as integers, they have the order of the magnitudes.
+// Copies the caller's spheres into the layout that the other shaders read, and sets
+// aside those with an invalid value. `first_set` copies the first or only set, and
+// `second_set` the second. Twin of `check_spheres` in `src/support/validate.rs`.
 
 #import invocation::{invocation}
 #import opaque::{opaque3}
@@ -22,10 +20,10 @@
 
 var<workgroup> sh_extent: atomic<u32>;
 var<workgroup> sh_invalid: atomic<u32>;
-// The counter of all invalid spheres, just before this workgroup adds its own number.
 var<workgroup> sh_before: u32;
 
-// Returns the magnitude of a float. Those of infinity and NaN are above all others.
+// As bits, which have the order of the magnitudes, with infinity and NaN above all
+// others.
 fn magnitude(word: u32) -> u32 {
     return word & 0x7fffffffu;
 }
@@ -34,10 +32,10 @@ fn largest_magnitude(words: vec3<u32>) -> u32 {
     return max(max(magnitude(words.x), magnitude(words.y)), magnitude(words.z));
 }
 
-// A sphere in the caller's units, and the largest magnitude of all its values (`most`).
+// In the caller's units. `most` is the largest magnitude of all values.
 struct Loaded {
     sphere: Sphere,
-    // The largest magnitude of the sphere's coordinates, its radius, and its displacement along each axis.
+    // Of the coordinates, the radius, and the displacement along each axis.
     lengths: u32,
     most: u32,
 }
@@ -59,7 +57,7 @@ fn groups_at(i: u32) -> u32 {
     return own;
 }
 
-// Loads the centre and the velocity of sphere i. Its radius and groups are in `loaded` already.
+// Radius and groups are in `loaded` already.
 fn load_motion(loaded: ptr<function, Loaded>, i: u32) {
     let first = source.center.x + i * source.center.y;
     let place = vec3<u32>(centers[first], centers[first + 1u], centers[first + 2u]);
@@ -73,21 +71,21 @@ fn load_motion(loaded: ptr<function, Loaded>, i: u32) {
     (*loaded).most = max((*loaded).most, largest_magnitude(motion));
     var velocity = bitcast<vec3<f32>>(motion);
     if source.motion_kind == MOTION_PREVIOUS {
-        // If the caller gives previous centres instead of velocities, the step has length 1.
+        // With previous centres, the step has length 1.
         (*loaded).lengths = max((*loaded).lengths, largest_magnitude(motion));
         velocity = opaque3(bitcast<vec3<f32>>(place) - bitcast<vec3<f32>>(motion));
         (*loaded).sphere.center = bitcast<vec3<f32>>(motion);
         (*loaded).most = max((*loaded).most, largest_magnitude(bitcast<vec3<u32>>(velocity)));
     }
     (*loaded).sphere.velocity = velocity;
-    // Computed only if the velocity is valid, because infinity and NaN must not enter the arithmetic.
+    // Infinity and NaN must not enter the arithmetic.
     if (*loaded).most <= bitcast<u32>(MAX_MAGNITUDE) {
         let displacement = opaque3(vector_times_power(velocity, params.velocity_power) * params.dt);
         (*loaded).lengths = max((*loaded).lengths, largest_magnitude(bitcast<vec3<u32>>(displacement)));
     }
 }
 
-// A negative radius counts as invalid: its bits, as an integer, are above those of every valid magnitude.
+// The bits of a negative radius are above those of every valid magnitude.
 fn sphere_of(i: u32) -> Loaded {
     let radius = radius_at(i);
     var loaded = Loaded(Sphere(vec3<f32>(0.0), bitcast<f32>(radius), vec3<f32>(0.0), groups_at(i)), radius, radius);
@@ -96,8 +94,8 @@ fn sphere_of(i: u32) -> Loaded {
     return loaded;
 }
 
-// Stores sphere i of a set at index `begin` + i, with a negative radius if it is invalid. The set ends before
-// index `end`.
+// Stores sphere i of a set at index `begin` + i, below `end`, with a negative radius if
+// it is invalid.
 fn load(i: u32, begin: u32, end: u32, local: u32) {
     let to = begin + i;
     var lengths = 0u;

@@ -1,5 +1,5 @@
-// Estimates from the sample the correlation curve, the frame, and the box that holds most spheres (the
-// trimmed box). Also chooses the length limit of time segments. Dispatched as one workgroup. Twin of
+// Estimates from the sample the correlation curve, the frame, the trimmed box, and the
+// length limit of time segments. Dispatched as one workgroup. Twin of
 // `src/cpu/measure/curve.rs` and `src/cpu/measure/segment_length.rs`.
 
 #import scan_block::{sh_sums, sum_before}
@@ -16,34 +16,33 @@
 const PARTS = 8u;
 const_assert SEGMENT_LENGTHS * PARTS <= OCTAVES;
 
-// Expected cost of the searches in a step, for a length of time segments.
 struct Cost {
     // Number of time segments.
     segments: f32,
-    // Cost if segments and uncut spheres are in one level, with cells as wide as the segments.
+    // If segments and uncut spheres share a level, with cells as wide as the segments.
     in_cells: f32,
-    // Change of this cost if uncut spheres get a level of their own, with small cells, and all spheres are
-    // uncut. total_cost() multiplies it by the fraction of uncut spheres.
+    // Change of this cost if all spheres are uncut and have a level of their own,
+    // with small cells. total_cost() multiplies it by the fraction of uncut
+    // spheres.
     reached: f32,
 }
 
-// The lowest octave of distances such that at least MIN_COUNTED_PAIRS pairs of the sample are no farther
-// apart than its upper end. At shorter distances, the number of neighbours is extrapolated.
+// The lowest octave up to which there are at least MIN_COUNTED_PAIRS pairs. At shorter
+// distances, the number of neighbours is extrapolated.
 var<workgroup> sh_first: u32;
 var<workgroup> sh_cut: array<Extent, MAX_WEIGHED>;
-// Expected cost of each candidate length of time segments. PARTS invocations compute parts of it, which are
-// then added.
+// For each candidate length, in PARTS parts, which are then added.
 var<workgroup> sh_cost: array<Cost, SEGMENT_LENGTHS * PARTS>;
 var<workgroup> sh_cost_of: array<f32, SEGMENT_LENGTHS>;
 
-// Returns log2 of the mean number of other spheres within a distance, if `pairs` of the `all` ordered pairs
-// of the sample are within it.
+// log2 of the mean number of others within a distance, if `pairs` of the `all` ordered
+// pairs are.
 fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
-// As log_pairs(), for the lower end of octave number `octave`. In sh_sums[k] of the `all` pairs, the spheres
-// are nearer to each other than the upper end of octave k.
+// As log_pairs(), at the lower end of an octave. sh_sums[k] pairs are below the upper
+// end of octave k.
 fn log_others_at(octave: u32, all: u32) -> f32 {
     if all == 0u {
         return LOG_OF_NONE;
@@ -51,8 +50,8 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     let first = sh_first;
     let at_first = log_pairs(sh_sums[first], all);
     if first == 0u {
-        // Many pairs in the lowest octave mean that many spheres coincide. They are neighbours at any
-        // distance, so the number is not extrapolated to lower values.
+        // Spheres that coincide are neighbours at any distance, so their number
+        // is not extrapolated to lower values.
         return log_pairs(sh_sums[max(octave, 1u) - 1u], all);
     }
     if octave > first {
@@ -78,9 +77,9 @@ fn write_curve(octave: u32) {
     space.log_others[octave] = log_others;
 }
 
-// `low` and `high`: corners of the trimmed box, which leaves out far outliers. `center`: the median of the
-// sample in each coordinate. These are absolute positions half-way through the step. `frame` is at `center`
-// then, and moves with the median velocity of the sample.
+// `low` and `high`: corners of the trimmed box. `center`: the median of the sample.
+// These are absolute positions half-way through the step. `frame` is at `center` then,
+// and moves with the median velocity.
 struct Trimmed {
     low: vec3<f32>,
     high: vec3<f32>,
@@ -106,15 +105,14 @@ fn write_frame(trimmed: Trimmed) {
     space.trimmed_high = trimmed.high + wider(trimmed) - trimmed.center;
 }
 
-// Returns the spacing of the spheres, from the median distances to the NEAR_RANK-th and the FAR_RANK-th
-// nearest neighbour in the sample.
+// From the median distances to the NEAR_RANK-th and the FAR_RANK-th nearest neighbour.
 fn spacing() -> f32 {
     if params.sample <= 1u {
         return GREATEST;
     }
     let medians = vec2<f32>(ranks[6].median, ranks[7].median);
     let nearest = vec2<f32>(min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u)));
-    // Dimension of the region that the neighbours of a sphere fill: about 3 for a volume, 2 for a sheet.
+    // Of the region that neighbours fill: about 3 for a volume, 2 for a sheet.
     var dimension = MAX_DIMENSION;
     if medians.y > medians.x {
         dimension = clamp(log2(nearest.y / nearest.x) / (medians.y - medians.x), MIN_DIMENSION, MAX_DIMENSION);
@@ -128,31 +126,27 @@ fn shortest_length(trimmed: Trimmed) -> f32 {
     return max(max(spacing(), extent * MIN_SEGMENT_PER_EXTENT), SMALLEST_CELL);
 }
 
-// Returns candidate k for the length of time segments: twice the previous one, except the last, which is so
-// great that no sphere is cut.
+// Twice the previous one, except the last, with which no sphere is cut.
 fn length_of(k: u32, shortest: f32) -> f32 {
     return select(shortest * exp2(f32(k)), GREATEST, k == SEGMENT_LENGTHS - 1u);
 }
 
-// Returns the extent of the path of sampled sphere k, which determines how the path is cut. Takes the
-// position half-way through the step as the start of the path, which changes only a margin for rounding
-// errors.
+// Takes the position half-way through the step as the start of the path, which changes
+// only a margin for rounding errors.
 fn sampled_extent(k: u32, frame: Frame) -> Extent {
     let sampled = samples[k];
     return extent_of(path_of(sampled.middle, sampled.radius, sampled.velocity, frame));
 }
 
-// The choice of the sampled paths from which the costs are computed.
 struct Cut {
-    // Number of paths that are cut at the shortest allowed length.
+    // Cut at the shortest allowed length.
     all: u32,
-    // Number of these paths that are used: every `each`-th.
+    // Every `each`-th of them is used.
     weighed: u32,
     each: u32,
 }
 
-// Fills sh_cut with the extents of those sampled paths that are cut at the shortest allowed length. No other
-// path is cut at a greater length.
+// No other path is cut at a greater length.
 fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     let each_sampled = (params.sample + OCTAVES - 1u) / OCTAVES;
     let first_sampled = min(local * each_sampled, params.sample);
@@ -161,12 +155,11 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     for (var k = first_sampled; k < end_sampled; k++) {
         own_cut += select(0u, 1u, segments_power(sampled_extent(k, frame), shortest) > 0u);
     }
-    // sum_before() overwrites sh_sums, which other invocations may still be reading.
+    // Other invocations may still be reading sh_sums.
     workgroupBarrier();
     var place = sum_before(own_cut, local);
     workgroupBarrier();
     let all = sh_sums[OCTAVES - 1u];
-    // sh_cut has room for the extents of MAX_WEIGHED paths.
     let each = max((all + MAX_WEIGHED - 1u) / MAX_WEIGHED, 1u);
     for (var k = first_sampled; k < end_sampled; k++) {
         let extent = sampled_extent(k, frame);
@@ -180,8 +173,7 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     return Cut(all, (all + each - 1u) / each, each);
 }
 
-// Returns the expected cost for some of the paths in sh_cut: number `part` and every PARTS-th path after it.
-// No segment is longer than `length` or the diameter of its sphere, whichever is greater.
+// Returns the expected cost for path number `part` and every PARTS-th after it.
 fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
     let all = f32(params.spheres);
@@ -190,13 +182,13 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     for (var k = part; k < weighed; k += PARTS) {
         let power = segments_power(sh_cut[k], length);
         let half_cell = half_cell_of(sh_cut[k], power);
-        // `least` is computed before the loop. cell_edge() would compute it again for every path.
+        // cell_edge() would compute it again for every path.
         let cell = edge_at_least(least, half_cell);
         let in_cells = 0.5 * others(all, 1.5 * cell);
-        // Expected number of spheres that a segment finds in a level with small cells that holds all spheres.
-        // It searches cells up to one cell edge beyond its own box. `reached` is not halved, because every
-        // segment searches for all spheres near it. `in_cells` is halved, because only one of two proxies in
-        // the same level searches for the other.
+        // A segment searches cells up to one edge beyond its own box. `reached`
+        // is not halved, because every segment searches for all spheres near
+        // it; `in_cells` is, because only one of two proxies in a level
+        // searches for the other.
         let reached = others(all, half_cell + least);
         let segments = f32(1u << power);
         cost.segments += segments;
@@ -206,10 +198,9 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     return cost;
 }
 
-// Returns the expected cost of all searches for the sampled paths, for the candidate length number `length`.
-// If there are fewer segments than uncut spheres, assumes a level of their own for the uncut spheres, with
-// small cells: a segment finds only the uncut spheres near it. Otherwise, assumes one level for both, with
-// cells as wide as the segments.
+// Returns the expected cost for candidate length `length`. If segments are fewer, uncut
+// spheres are assumed to have a level of their own, with small cells. Otherwise, both
+// share one with cells as wide as the segments.
 fn total_cost(length: u32, cut: Cut) -> f32 {
     var sum = Cost(0.0, 0.0, 0.0);
     for (var part = 0u; part < PARTS; part++) {
@@ -223,7 +214,7 @@ fn total_cost(length: u32, cut: Cut) -> f32 {
     return sum.in_cells + select(0.0, uncut / f32(params.sample), are_few) * sum.reached;
 }
 
-// Returns in invocation 0 which candidate length has the least expected cost.
+// In invocation 0: the candidate with the least cost.
 fn weigh_lengths(cut: Cut, shortest: f32, local: u32) -> u32 {
     if local < SEGMENT_LENGTHS * PARTS {
         sh_cost[local] = cost_of_cutting(cut.weighed, local % PARTS, length_of(local / PARTS, shortest));
@@ -251,15 +242,14 @@ fn main(@builtin(local_invocation_index) local: u32) {
     if local == 0u {
         write_frame(trimmed);
     }
-    // The shortest allowed length is the spacing of the spheres. A greater length gives fewer segments and so
-    // fewer searches, but larger cells.
+    // The spacing. A greater length gives fewer searches, but larger cells.
     let shortest = shortest_length(trimmed);
     let cut = gather_cut(trimmed.frame, shortest, local);
     workgroupBarrier();
     let best = weigh_lengths(cut, shortest, local);
     if local == 0u {
-        // If no sampled path is cut even at the shortest length, few paths of the step are cut, and there are
-        // no costs to choose from. Then twice the shortest length is taken.
+        // Twice the shortest length if it cuts no sampled path: few are cut,
+        // and there are no costs to choose from.
         space.segment = select(length_of(best, shortest), 2.0 * min(shortest, 0.5 * GREATEST), cut.all == 0u);
     }
 }

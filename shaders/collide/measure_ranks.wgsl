@@ -1,6 +1,6 @@
-// Computes quantiles over the sample: the median, a low and a high quantile of each coordinate, each velocity
-// component, and the distances to two neighbours. Each workgroup determines the ranks of RANKED sampled
-// spheres by one of these quantities. Twin of `src/cpu/measure/ranks.rs`.
+// Computes quantiles over the sample, of each coordinate, each velocity component, and
+// the distances to two neighbours. Each workgroup ranks RANKED sampled spheres by one
+// of these quantities. Twin of `src/cpu/measure/ranks.rs`.
 
 #import sortable::{sortable}
 #import types::{Params, Ranks, Sampled}
@@ -10,15 +10,15 @@
 @group(0) @binding(2) var<storage, read_write> ranks: array<Ranks, QUANTITIES>;
 
 const MEASURE_RANKS_WORKGROUP = 256u;
-// Sort key of entries past the end of the sample, above all other keys.
+// Above all other keys.
 const NO_KEY = 0xffffffffu;
 
-// Sort keys of the sample, four per vector. sortable() computes a key from a quantity of the sphere.
+// Keys by sortable(), four per vector.
 var<workgroup> sh_keys: array<vec4<u32>, MAX_SAMPLE / 4u>;
 var<workgroup> sh_rank: array<atomic<u32>, RANKED>;
 
-// Returns one component of a vector. With a dynamic vector index instead of select(), some compilers move the
-// vector from registers to memory.
+// With a dynamic vector index instead of select(), some compilers move the vector from
+// registers to memory.
 fn component(v: vec3<f32>, axis: u32) -> f32 {
     return select(select(v.z, v.y, axis == 1u), v.x, axis == 0u);
 }
@@ -40,9 +40,9 @@ fn key_of(k: u32, quantity: u32) -> u32 {
     return sortable(value_of(k, quantity));
 }
 
-// For each of RANKED sampled spheres, from index `first` on, counts how many come before it in the order of
-// keys. Of equal keys, that of the lower index comes first. Several invocations work for each sphere, and
-// compare it with different parts of the sample.
+// Counts how many spheres come before each of RANKED, from `first` on. Of equal keys,
+// the lower index comes first. Several invocations work for each sphere, in parts of
+// the sample.
 fn count_before(first: u32, local: u32) {
     let own = local % RANKED;
     let k = first + own;
@@ -55,12 +55,11 @@ fn count_before(first: u32, local: u32) {
         let key = sh_keys[own_four][k % 4u];
         var counts = vec4<u32>(0u);
         for (var four = begin; four < min(begin + part, fours); four++) {
-            // The vectors before the one with this key hold the keys of lower indices, so equal keys in them
-            // count as well.
+            // Earlier vectors hold keys of lower indices, so equal keys count.
             let limit = key + select(0u, 1u, four < own_four);
             counts += select(vec4<u32>(0u), vec4<u32>(1u), sh_keys[four] < vec4<u32>(limit));
         }
-        // In the vector that contains the key itself, an equal key counts only in an earlier component.
+        // In its own vector, an equal key counts only in an earlier component.
         if local < RANKED {
             let earlier = vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(k % 4u);
             let equal = sh_keys[own_four] == vec4<u32>(key);

@@ -1,5 +1,5 @@
-// Determines into how many time segments each sphere is cut, lists the segments, and counts the proxies in a
-// histogram of size classes. Twin of `src/cpu/measure/sizes.rs`.
+// Determines into how many time segments each sphere is cut, lists the segments, and
+// counts the proxies by size class. Twin of `src/cpu/measure/sizes.rs`.
 
 #import invocation::{invocation}
 #import scan_block::{sh_sums, sum_before}
@@ -18,25 +18,21 @@
 @group(0) @binding(5) var<storage, read_write> size_classes: array<SizeClass>;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 
-// The contribution of one or more spheres to one size class of the histogram.
 struct Addition {
-    // Low 16 bits: number of spheres. High 16 bits: how many of them are inside the trimmed box, which leaves
-    // out far outliers.
+    // Low 16 bits: number of spheres. High 16 bits: those in the trimmed box.
     spheres: u32,
-    // Half the edge of the smallest cell that is large enough for each proxy counted here, as the bits of a
-    // float32.
+    // Half the edge of the smallest cell for each of them, as bits.
     half_cell: u32,
-    // Bounding box of the sphere centres in the middle of each time segment. sortable() converts each bound
-    // to an unsigned integer with the same order. Lower bounds are negated first, so that atomicMax() works
-    // for them, too.
+    // Box of the centres in the middle of each segment, by sortable(). Lower bounds
+    // are negated first, for atomicMax().
     low: vec3<u32>,
     high: vec3<u32>,
 }
 
-// Sum of the contributions of one workgroup's spheres to one size class. It is formed in workgroup memory,
-// because additions to one word of global memory are serialized.
+// Summed in workgroup memory, because additions to one word of global memory are
+// serialized.
 struct GatheredClass {
-    // Number of the size class plus 1, or 0 if this entry of the hash table is free.
+    // Plus 1, or 0 if this entry of the hash table is free.
     size_class: atomic<u32>,
     spheres: atomic<u32>,
     half_cell: atomic<u32>,
@@ -48,13 +44,12 @@ struct GatheredClass {
 const PLACES = 32u;
 var<workgroup> sh_gathered: array<GatheredClass, PLACES>;
 var<workgroup> sh_base: u32;
-// Whether any sphere of the workgroup is cut, as 1 or 0. `sh_any_cut` is a copy, because
-// workgroupUniformLoad() cannot read an atomic.
+// 1 if any sphere is cut. `sh_any_cut` is a copy, because workgroupUniformLoad() cannot
+// read an atomic.
 var<workgroup> sh_cut: atomic<u32>;
 var<workgroup> sh_any_cut: u32;
 
-// Returns the place of a size class in the hash table, where it is inserted if it is new, or PLACES if the
-// table is full.
+// Inserts the class if it is new. Returns PLACES if the table is full.
 fn place_of(size_class: u32) -> u32 {
     var place = (size_class + (size_class >> SIZE_BITS)) % PLACES;
     for (var tries = 0u; tries < 2u * PLACES; tries++) {
@@ -66,7 +61,7 @@ fn place_of(size_class: u32) -> u32 {
         if found == size_class + 1u {
             return place;
         }
-        // A weak compare-and-exchange may fail although the entry is free. Then it is tried again.
+        // A weak compare-and-exchange may fail although the entry is free.
         place = (place + select(0u, 1u, found != 0u)) % PLACES;
     }
     return PLACES;
@@ -92,8 +87,7 @@ fn gathered_at(place: u32) -> Addition {
 fn gather(place: u32, own: Addition) {
     let gathered = gathered_at(place);
     atomicAdd(&sh_gathered[place].spheres, own.spheres);
-    // Most spheres change neither the largest size nor the bounding box. For them, this test avoids seven
-    // atomic operations.
+    // For most spheres, this test avoids seven atomic operations.
     if gathered.half_cell < own.half_cell || any(gathered.low < own.low) || any(gathered.high < own.high) {
         atomicMax(&sh_gathered[place].half_cell, own.half_cell);
         atomicMax(&sh_gathered[place].low[0], own.low.x);
@@ -115,7 +109,7 @@ fn raise(size_class: u32, axis: u32, bounds: vec2<u32>, low: u32, high: u32) {
 }
 
 fn add(size_class: u32, own: Addition) {
-    // All loads come before the first use of a result, so that their latencies overlap.
+    // All loads come first, so that their latencies overlap.
     let half_cell = atomicLoad(&size_classes[size_class].half_cell);
     let low = vec3<u32>(
         atomicLoad(&size_classes[size_class].low[0]),
@@ -146,9 +140,9 @@ fn add(size_class: u32, own: Addition) {
     }
 }
 
-// Returns the index of the invocation whose sphere has segment number k of the workgroup. The binary search
-// has no loop, because some drivers end an invocation after too many iterations (docs/design.md, "Limits that
-// are kept").
+// The invocation whose sphere has segment k of the workgroup. Without a loop, because
+// some drivers end an invocation after too many iterations (docs/design.md, "Limits
+// that are kept").
 fn owner_of(k: u32) -> u32 {
     var owner = select(0u, 128u, sh_sums[127] <= k);
     owner += select(0u, 64u, sh_sums[owner + 63u] <= k);
@@ -200,8 +194,7 @@ fn size_of(i: u32) -> Sized {
 }
 
 fn gather_all(size_class: u32, own: Addition, local: u32) {
-    // One invocation in 16 adds its sphere first. The bounding boxes then contain most other spheres of the
-    // workgroup, whose invocations need not enlarge them.
+    // One invocation in 16 goes first. Most others then need not enlarge the boxes.
     for (var turn = 0u; turn < 2u; turn++) {
         if size_class != NO_SIZE_CLASS && (local % 16u == 0u) == (turn == 0u) {
             let place = place_of(size_class);
@@ -230,16 +223,16 @@ fn take_segments(count: u32) -> u32 {
     return base;
 }
 
-// Writes the segments of the workgroup's spheres, except the first of each sphere. `further` is the number of
-// segments that this invocation's sphere writes. `begin` is the index of the workgroup's first sphere.
+// Writes the segments of the workgroup's spheres, from sphere `begin` on, except the
+// first of each: `further` for this invocation's sphere.
 fn write_segments(further: u32, begin: u32, local: u32) {
     let before = sum_before(further, local);
     if local == SCAN_WORKGROUP - 1u && before + further > 0u {
         sh_base = take_segments(before + further);
     }
     workgroupBarrier();
-    // If the low word of the counter has wrapped around, workgroups overwrite each other's segments. This
-    // does no harm, because such a step searches nothing.
+    // If the low word has wrapped around, segments are overwritten, but such a step
+    // searches nothing.
     let room = params.segment_capacity - min(sh_base, params.segment_capacity);
     for (var k = local; k < min(sh_sums[SCAN_WORKGROUP - 1u], room); k += SCAN_WORKGROUP) {
         let owner = owner_of(k);

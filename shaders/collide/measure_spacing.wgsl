@@ -1,6 +1,6 @@
-// Counts the pairs of the sample whose distance is in each octave (factor of 2). Also estimates how far each
-// sampled sphere is from its NEAR_RANK-th and its FAR_RANK-th nearest neighbour in the sample. Each workgroup
-// handles MEASURED sampled spheres. Twin of `src/cpu/measure/spacing.rs`.
+// Counts the pairs of the sample in each octave of distance. Also estimates how far the
+// NEAR_RANK-th and the FAR_RANK-th nearest neighbour of each sampled sphere are. Each
+// workgroup handles MEASURED spheres. Twin of `src/cpu/measure/spacing.rs`.
 
 #import sample::{sampled}
 #import scan_block::{sum_before}
@@ -12,14 +12,14 @@
 @group(0) @binding(2) var<storage, read_write> octaves: array<atomic<u32>, OCTAVES>;
 @group(0) @binding(3) var<storage, read_write> samples: array<Sampled>;
 
-// Returns the centre half-way through the step. It stands for the whole step, because spheres that fly apart
-// or together are much denser at its start or end.
+// Half-way through the step, because spheres that fly apart or together are much denser
+// at one end.
 fn middle_of(sphere: Sphere) -> vec3<f32> {
     return sphere.center + sphere.velocity * (0.5 * params.dt);
 }
 
-// For each sampled sphere of the workgroup: its centre half-way through the step, the number of other sampled
-// spheres in each octave of distance, and log2 of the distances to its two neighbours.
+// For each sampled sphere of the workgroup: its centre, the number of others in each
+// octave, and log2 of the distances to its two neighbours.
 var<workgroup> sh_middle: array<vec3<f32>, MEASURED>;
 var<workgroup> sh_near: array<array<atomic<u32>, OCTAVES>, MEASURED>;
 var<workgroup> sh_log_distance: array<array<f32, 2>, MEASURED>;
@@ -36,14 +36,13 @@ fn count_near(first: u32, own: u32, local: u32) {
     }
 }
 
-// Computes log2 of the distances from sphere k of the workgroup to its two neighbours. Each invocation
-// handles one octave, and writes a distance only if it is in this octave. `near` is the number of neighbours
-// in the octave, and `before` the number at shorter distances.
+// Each invocation handles one octave, with `near` neighbours in it and `before` below
+// it, and writes a distance only if it is in this octave.
 fn find_distances(k: u32, octave: u32, before: u32, near: u32) {
     let ranks = min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u));
     let until = before + near;
-    // log2 of the factor by which the number of neighbours grows from the lower to the upper end of the
-    // octave: 3 (MAX_DIMENSION) if spheres fill space evenly.
+    // log2 of the growth of the number of neighbours over the octave: 3 in evenly
+    // filled space.
     let growth = min(log2(f32(until) / max(f32(before), 0.125 * f32(until))), MAX_DIMENSION);
     let within = f32(octave) - 126.0 + log2(vec2<f32>(ranks) / f32(until)) / growth;
     if until >= ranks.x && before < ranks.x {

@@ -19,11 +19,11 @@
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 @group(0) @binding(7) var<storage, read_write> pairs: array<CaromCollision>;
 
-// Tests a candidate with the filter, and adds it to the list of pairs unless it is a certain miss. Leaves out
-// pairs that ignore each other by their groups, and two segments of the same sphere.
+// Adds a candidate to the list unless it is a certain miss, is left out by groups, or
+// is two segments of one sphere.
 fn filter_and_report(searcher: Searcher, place: u32) {
-    // params.zero is always 0, but the compiler does not know it. So the XOR makes it load the searching
-    // sphere again here, which costs less than to keep it in registers.
+    // The XOR with 0, which the compiler does not know, makes it load the sphere
+    // again, which costs less than to keep it in registers.
     let proxy = proxy_of(sorted_proxies[searcher.index ^ params.zero]);
     let candidate = proxy_of(sorted_proxies[place]);
     let s = filter_pair(proxy, candidate, params.dt);
@@ -45,8 +45,8 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     search_all(invocation(workgroup, workgroups, local, WORKGROUP), local);
-    // Each call writes at most one pair. The calls are not in a loop, because some drivers end long loops
-    // early.
+    // At most one pair for each call. Not in a loop, because some drivers end long
+    // loops early.
     list_staged(local);
     list_staged(local + WORKGROUP);
 }

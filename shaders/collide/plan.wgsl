@@ -1,5 +1,5 @@
-// Chooses the levels of the step, their cells, and their slots. Dispatched as one workgroup. Twin of
-// `src/cpu/plan`, which has the same parts and explains the reasons in more detail.
+// Chooses the levels of the step, their cells, and their slots. Dispatched as one
+// workgroup. Twin of `src/cpu/plan`.
 
 #import plan_layout::{best_layout, cheapest, lay_out, sh_layout}
 #import plan_levels::{begin_cut, find_best_cut, list_levels, sh_before, sh_level, sh_level_count}
@@ -18,7 +18,7 @@
 
 var<workgroup> sh_range_count: u32;
 var<workgroup> sh_edge: array<f32, MAX_LEVELS>;
-// Number of slots of each level. The levels are in the order of their cell edges, finest first.
+// Finest first.
 var<workgroup> sh_slots_of: array<u32, MAX_LEVELS>;
 var<workgroup> sh_place: array<u32, MAX_LEVELS>;
 
@@ -31,15 +31,13 @@ fn ranges_of_level(number: u32) -> SizeRange {
     return all;
 }
 
-// Returns the number of slots of a level, in proportion to its number of proxies. Some slots are kept back,
-// because every level gets at least MIN_HASHED_SLOTS for cells outside its box.
+// In proportion to the proxies. Each level also gets at least MIN_HASHED_SLOTS.
 fn share_of_slots(level: SizeRange, ranges: u32) -> f32 {
     let available = f32(params.slots) - f32(ranges * 2u * MIN_HASHED_SLOTS);
     return available * (level.proxies / sh_before[ranges]) * USABLE_SLOTS;
 }
 
-// Computes the place of level `thread` in the order of cell edges, and stores it and the level's number of
-// slots.
+// In the order of cell edges.
 fn place_level(level: Level, levels: u32, thread: u32) {
     var place = 0u;
     for (var k = 0u; k < levels; k++) {
@@ -50,7 +48,7 @@ fn place_level(level: Level, levels: u32, thread: u32) {
     sh_slots_of[place] = level.first_hashed + level.hash_mask + 1u;
 }
 
-// Writes a level to its place in the plan. Its slots begin after those of the levels before it.
+// The slots begin after those of the levels before.
 fn write_level(counted_from_0: Level, levels: u32, place: u32) {
     var level = counted_from_0;
     var first_slot = 0u;
@@ -65,8 +63,7 @@ fn write_level(counted_from_0: Level, levels: u32, place: u32) {
     }
 }
 
-// Writes the level of each size class of this thread. The levels are sorted by size class, so it is the first
-// one whose last class is not smaller.
+// The first level whose last class is not smaller.
 fn write_levels_of_classes(used: vec4<u32>, levels: u32, thread: u32) {
     var rest = used;
     while any(rest != vec4<u32>(0u)) {
@@ -84,8 +81,8 @@ fn write_levels_of_classes(used: vec4<u32>, levels: u32, thread: u32) {
 fn write_totals(levels: u32) {
     plan.levels = levels;
     plan.frame = space.frame;
-    // If there are more segments than the buffers can hold, the plan says that there are no spheres. Then the
-    // following stages do nothing, and the stage `results` reports the overflow.
+    // If segments overflow, the plan has no spheres. The following stages do
+    // nothing, and `results` reports it.
     let segments = atomicLoad(&counters.segments[0]);
     let fits = atomicLoad(&counters.segments[1]) == 0u && segments <= params.segment_capacity;
     plan.proxies = select(0u, params.spheres + segments, fits);
@@ -105,8 +102,8 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         sh_range_count = finest.y;
     }
     sh_ranges_of[thread] = count_ranges(used, finest.x);
-    // The following loops contain barriers, so all invocations must do the same number of iterations.
-    // workgroupUniformLoad() ensures this, and makes the writes to sh_ranges_of visible.
+    // The following loops contain barriers, so all invocations must do the same
+    // number of iterations.
     let ranges = workgroupUniformLoad(&sh_range_count);
     make_ranges(used, finest.x, thread);
     workgroupBarrier();
@@ -121,7 +118,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     if thread == 0u {
         list_levels(ranges);
     }
-    // workgroupUniformLoad() contains the barrier that is needed after thread 0 has written sh_level.
+    // Contains the barrier after thread 0 has written sh_level.
     let levels = workgroupUniformLoad(&sh_level_count);
 
     var own: SizeRange;
@@ -149,7 +146,6 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         write_level(level, levels, sh_place[thread]);
         sh_side[sh_place[thread]] = side_of(own, level);
     }
-    // Makes the levels that write_level() has stored visible to the whole workgroup.
     storageBarrier();
     workgroupBarrier();
     if thread < levels {

@@ -14,7 +14,7 @@
 @group(0) @binding(4) var<storage, read_write> results: CaromResults;
 @group(0) @binding(5) var<storage, read_write> pairs_dispatch: DispatchArguments;
 
-// Returns whether a count exceeds a limit. Both have two words, low word first.
+// Low word first.
 fn more(count: vec2<u32>, limit: vec2<u32>) -> bool {
     return count.y > limit.y || (count.y == limit.y && count.x > limit.x);
 }
@@ -33,7 +33,7 @@ fn segments() -> vec2<u32> {
 
 fn status() -> u32 {
     let crowded = more(candidates(), vec2<u32>(params.most_candidates_low, params.most_candidates_high));
-    // If a step has too many candidates, `pairs` ends most searches early on purpose.
+    // With too many candidates, `pairs` ends most searches early on purpose.
     let finished = crowded || atomicLoad(&counters.finished) == plan.sorted;
     var status = 0u;
     status |= select(0u, CAROM_TRUNCATED, more(found(), vec2<u32>(params.pair_capacity, 0u)));
@@ -59,7 +59,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
     results.candidates = candidates();
     results.segments = segments();
     results.images = vec2<u32>(atomicLoad(&counters.images[0]), atomicLoad(&counters.images[1]));
-    // 1 plus the index of a sphere or triangle that is out of range, or 0: 0 - 1 wraps around to CAROM_NONE.
+    // 0 - 1 wraps around to CAROM_NONE.
     results.out_of_range = atomicLoad(&counters.out_of_range) - 1u;
     results.spheres = params.spheres;
     results.b_offset = params.b_offset;

@@ -1,4 +1,4 @@
-// Replaces each count in a block of SCAN_BLOCK counts by the sum of all counts before it, in this and all
+// Replaces each count in a block of SCAN_BLOCK by the sum of all before it, with all
 // earlier blocks. One workgroup per block. Twin of `src/cpu/scan.rs`.
 
 #import scan_block::{sum_before}
@@ -6,9 +6,8 @@
 @group(0) @binding(0) var<storage, read_write> counts: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> sums: array<u32>;
 
-// True if an earlier dispatch has replaced the sums of the blocks by their prefix sums. If false, there are
-// at most SCAN_BLOCK blocks, and each workgroup adds up the sums of the blocks before its own, which costs
-// less than another dispatch.
+// If false, there are at most SCAN_BLOCK blocks, and each workgroup adds up the sums
+// before its own, which costs less than another dispatch.
 override SUMS_ARE_SCANNED: bool = false;
 
 const OWN_VECTORS = SCAN_BLOCK / SCAN_WORKGROUP / 4u;
@@ -33,8 +32,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let block = workgroup.x + workgroup.y * workgroups.x;
-    // A dispatch with several rows may have more workgroups than there are blocks. The surplus workgroups
-    // write nothing.
+    // Surplus workgroups of a dispatch with several rows write nothing.
     let length = select(0u, arrayLength(&counts), block < arrayLength(&sums));
     let i = (block * SCAN_WORKGROUP + local) * OWN_VECTORS;
     var low = vec4<u32>(0u);
@@ -52,7 +50,7 @@ fn main(
         }
         atomicAdd(&sh_before, part);
     }
-    // The barriers in sum_before() also complete sh_before.
+    // The barriers also complete sh_before.
     var before = sum_before(total(low) + total(high), local);
     if SUMS_ARE_SCANNED {
         before += sums[min(block, arrayLength(&sums) - 1u)];

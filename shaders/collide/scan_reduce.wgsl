@@ -15,8 +15,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let block = workgroup.x + workgroup.y * workgroups.x;
-    // A dispatch with several rows may have more workgroups than there are blocks. The surplus workgroups
-    // write nothing.
+    // Surplus workgroups of a dispatch with several rows write nothing.
     let in_use = block < arrayLength(&sums);
     var sum = vec4<u32>(0u);
     for (var k = local; k < BLOCK_VECTORS; k += SCAN_WORKGROUP) {

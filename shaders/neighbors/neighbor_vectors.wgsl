@@ -14,9 +14,8 @@
 @group(0) @binding(4) var<storage, read> neighbors: array<CaromNeighbor>;
 @group(0) @binding(5) var<storage, read_write> neighbor_vectors: array<vec4<f32>>;
 
-// Returns the vector from particle i to the image of particle j: the sum of two positions and the
-// displacement of the image. Near opposite faces of the cell, these terms nearly cancel. So the rounding
-// errors of the sum are computed too, and added.
+// Near opposite faces of the cell, the terms nearly cancel. So the rounding errors of
+// the sum are added.
 fn vector_of(entry: CaromNeighbor) -> vec3<f32> {
     var sum = Sum(given_spheres[entry.j].center, vec3<f32>(0.0));
     sum = add(sum, -given_spheres[entry.i].center);
@@ -40,7 +39,7 @@ fn main(
         return;
     }
     let vector = vector_of(neighbors[index]);
-    // Divided by the longest component first, so that no square overflows or underflows.
+    // So that no square overflows or underflows.
     let longest = max(max(abs(vector.x), abs(vector.y)), abs(vector.z));
     let length = longest * length(vector / max(longest, bitcast<f32>(0x00800000u)));
     neighbor_vectors[index] = vec4<f32>(vector, length);

@@ -1,6 +1,6 @@
-// Decides whether the neighbour list of an earlier step is still valid. `compare` checks whether any particle
-// has moved too far. `decide` then writes the sizes of the indirect dispatches that make a new list: 0 if the
-// old list is kept.
+// Decides whether an earlier neighbour list is still valid. `compare` checks whether
+// any particle has moved too far. `decide` writes the sizes of the dispatches that make
+// a new list: 0 if the old one is kept.
 
 #import dispatch::{DispatchArguments}
 #import invocation::{invocation}
@@ -9,20 +9,18 @@
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> neighbor_request: NeighborRequest;
-// `given_spheres` are the particles of the current search. `spheres` are those for which the existing list
-// was made, with enlarged radii.
+// The particles of this search, and those of the existing list, with enlarged radii.
 @group(0) @binding(2) var<storage, read> given_spheres: array<Sphere>;
 @group(0) @binding(3) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(4) var<storage, read_write> neighbor_state: NeighborState;
-// For each dispatch of the stages that make a new list: its number of workgroups along x and y.
+// Workgroups along x and y of each dispatch that makes a new list.
 @group(0) @binding(5) var<storage, read> list_sizes: array<vec2<u32>>;
 @group(0) @binding(6) var<storage, read_write> list_dispatches: array<DispatchArguments>;
 
-// Square of the largest allowed movement, as a fraction of half the skin. It is less than 1 by more than the
-// rounding errors of the comparison: docs/exact.md, "Neighbour lists".
+// Of the square of the movement, as a fraction of half the skin. Less than 1 by more
+// than the rounding errors: docs/exact.md, "Neighbour lists".
 const MOST_MOVED = 1.0 - 1.0 / 262144.0;
 
-// Returns whether a list made for the particle `old` is still valid for its new state `now`.
 fn is_near(old: Sphere, now: Sphere) -> bool {
     let same = all(old.center == now.center);
     if neighbor_request.inverse_reach == 0.0 {
@@ -59,8 +57,7 @@ fn decide(@builtin(local_invocation_index) local: u32) {
         let size = select(list_sizes[i], vec2<u32>(0u), kept);
         list_dispatches[i] = DispatchArguments(size.x, size.y, 1u);
     }
-    // Every invocation reads the state of the list before this barrier. One invocation changes it after the
-    // barrier.
+    // All have read the state. One invocation changes it.
     storageBarrier();
     if local == 0u {
         atomicStore(&neighbor_state.moved, 0u);

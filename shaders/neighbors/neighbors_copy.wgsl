@@ -24,7 +24,7 @@ fn main(
     var sphere = given_spheres[index];
     sphere.radius = padded_radius(sphere.radius);
     if sphere.radius > MAX_MAGNITUDE {
-        // The padding of the search may enlarge a radius beyond the allowed range. Such a sphere is marked as
+        // The padding has enlarged the radius beyond the allowed range:
         // invalid, as in `load_spheres`.
         sphere = Sphere(vec3<f32>(0.0), -1.0, vec3<f32>(0.0), 0u);
         let place = atomicAdd(&counters.invalid, 1u);

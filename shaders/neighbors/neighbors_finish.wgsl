@@ -15,7 +15,7 @@
 fn main() {
     results.kept = neighbor_state.kept;
     if neighbor_state.kept != 0u {
-        // If the old list is kept, all other fields keep the values from the step that made it.
+        // The other fields are those of the step that made the list.
         results.serial = params.serial;
         return;
     }

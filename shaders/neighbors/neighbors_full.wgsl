@@ -1,5 +1,5 @@
-// Writes a full neighbour list, which has each pair of particles in both directions, from the sorted list of
-// pairs and the tables that `contacts.wgsl` writes.
+// Writes a full neighbour list from the sorted list of pairs and the tables of
+// `contacts.wgsl`.
 
 #import carom::{CaromCollision, CaromNeighbor, CaromResults, carom_b}
 #import invocation::{invocation}
@@ -10,8 +10,7 @@
 @group(0) @binding(1) var<storage, read> results: CaromResults;
 @group(0) @binding(2) var<storage, read> sorted_pairs: array<CaromCollision>;
 @group(0) @binding(3) var<storage, read> list_images: array<u32>;
-// For each pair (a, b), sorted by b: x is the index of particle b, and y the index of the pair in the list
-// sorted by a.
+// Sorted by b: the index of b, and the index in the list sorted by a.
 @group(0) @binding(4) var<storage, read> pairs_by_b: array<vec4<u32>>;
 @group(0) @binding(5) var<storage, read> contact_starts: array<u32>;
 @group(0) @binding(6) var<storage, read> contact_offsets: array<u32>;
@@ -23,10 +22,9 @@ fn is_same_pair(one: u32, other: u32) -> bool {
         && carom_b(sorted_pairs[one]) == carom_b(sorted_pairs[other]);
 }
 
-// In a periodic domain, two particles a and b may form several pairs, one for each image of b. The sorted
-// list has them next to one another, in ascending order of the images. Seen from b, the displacements change
-// sign, so their order must be reversed. Returns the pair that takes the place of pair `index` in the
-// reversed order.
+// Seen from b, the images of a pair change sign, so the order of those pairs that
+// differ only in the image must be reversed. Returns the pair that takes the place of
+// pair `index`.
 fn mirrored(index: u32) -> u32 {
     var first = index;
     var last = index;
@@ -55,7 +53,7 @@ fn main(
     if index >= results.sorted {
         return;
     }
-    // First the pairs in which the particle is b, then those in which it is a, as in `contacts.wgsl`.
+    // First the pairs in which the particle is b, then those in which it is a.
     let next = sorted_pairs[index].a + 1u;
     neighbors[index + contact_offsets[next] - contact_starts[next]] = neighbor_of(index);
     let by_b = pairs_by_b[index];

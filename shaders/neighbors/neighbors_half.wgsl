@@ -1,4 +1,4 @@
-// Writes a half neighbour list, which has each pair of particles once, from the sorted list of pairs.
+// Writes a half neighbour list from the sorted list of pairs.
 
 #import carom::{CaromCollision, CaromNeighbor, CaromResults}
 #import invocation::{invocation}
@@ -12,7 +12,6 @@
 @group(0) @binding(4) var<storage, read_write> neighbors: array<CaromNeighbor>;
 @group(0) @binding(5) var<storage, read_write> neighbor_offsets: array<u32>;
 
-// Returns the number of pairs whose first particle has an index below `row`.
 fn before(row: u32) -> u32 {
     var low = 0u;
     var high = results.sorted;

@@ -1,6 +1,6 @@
-// Finds all images of proxies that reach into the cell of the periodic domain, and adds them to the proxies.
-// `main` appends them to the list of time segments, and `count` adds their number to the number of segments.
-// Twin of `src/cpu/images/list.rs`.
+// Finds the images of proxies that reach into the periodic cell. `count` adds their
+// number to that of the segments, and `main` appends them. Twin of
+// `src/cpu/images/list.rs`.
 
 #import invocation::{invocation}
 #import carom::{carom_image}
@@ -22,28 +22,25 @@
 @group(0) @binding(7) var<storage, read_write> size_classes: array<SizeClass>;
 @group(0) @binding(8) var<storage, read_write> counters: Counters;
 
-// A time segment, and the block of its images that reach into the periodic cell.
 struct Listed {
     sphere: u32,
     number: u32,
-    // Lower corner of the segment's bounding box, in fixed-point coordinates along the edges of the cell. An
-    // array, because the alignment of a vector would enlarge this struct.
+    // Lower corner along the edges, in fixed point. An array, because the alignment
+    // of a vector would enlarge this struct.
     low: array<i32, 3>,
-    // For each edge, the lowest multiple by which images that reach into the cell are displaced, packed by
-    // pack_image().
+    // The lowest multiple of each edge, packed by pack_image().
     first: u32,
-    // Number of images along each edge, packed by pack_image().
+    // Packed by pack_image().
     dims: u32,
 }
 
-// Number of time segments before images are added, or TOO_MANY if the buffer is too small for them.
+// Segments without images, or TOO_MANY if the buffer is too small.
 const TOO_MANY = 0xffffffffu;
 var<workgroup> sh_further: u32;
 var<workgroup> sh_listed: array<Listed, SCAN_WORKGROUP>;
 var<workgroup> sh_base: u32;
 
-// Finds which images of a segment reach into the cell. The segment's bounding box along the edges is enlarged
-// by more than all rounding errors.
+// The box along the edges is enlarged by more than all rounding errors.
 fn listed_at(sphere: u32, number: u32) -> Listed {
     let own = wrapped_spheres[sphere];
     let power = size_class_power(size_class_of_sphere[sphere]);
@@ -57,9 +54,8 @@ fn listed_at(sphere: u32, number: u32) -> Listed {
         dot(lattice.dual_bounds[2].xyz, far),
     );
     let lengths = vec3<f32>(lattice.duals[0].w, lattice.duals[1].w, lattice.duals[2].w);
-    // If two touching spheres hardly move relative to each other (see STILL), their first segments report the
-    // pair, even if the spheres touch only later. So the bounding boxes of these segments have to overlap.
-    // The factor 1 + 32 EPSILON enlarges them enough.
+    // The first segments of spheres that hardly move relative to each other (see
+    // STILL) report the pair, so their boxes must overlap.
     let half = (lengths * path.radius + abs(along_edges(shift))) * (1.0 + 32.0 * EPSILON) + error;
     let alone = pack_image(vec3<i32>(1));
     var listed = Listed(sphere, number, array<i32, 3>(), pack_image(vec3<i32>(0)), alone);
@@ -71,8 +67,7 @@ fn listed_at(sphere: u32, number: u32) -> Listed {
     let one = f32(1u << FRACTION_BITS);
     let low = vec3<i32>(floor((at - half) * one));
     let high = -vec3<i32>(floor(-(at + half) * one));
-    // Along each edge, the cell is the interval from 0 to 1. The image that is displaced by n edges reaches
-    // into it if high + n >= 0 and low + n < 1.
+    // Image n reaches into the interval from 0 to 1 if high + n >= 0 and low + n < 1.
     let first = -(high >> vec3<u32>(FRACTION_BITS));
     let last = -(low >> vec3<u32>(FRACTION_BITS));
     let dims = last - first + 1;
@@ -93,8 +88,7 @@ fn images_of(listed: Listed) -> u32 {
     return u32(dims.x * dims.y * dims.z);
 }
 
-// Returns the place of image 0 (no displacement) among the images of a segment, or TOO_MANY if it is not one
-// of them.
+// Among the images of a segment, or TOO_MANY.
 fn place_of_wrapped(listed: Listed) -> u32 {
     let at = vec3<u32>(-carom_image(listed.first));
     let dims = vec3<u32>(carom_image(listed.dims));
@@ -104,7 +98,7 @@ fn place_of_wrapped(listed: Listed) -> u32 {
     return (at.z * dims.y + at.y) * dims.x + at.x;
 }
 
-// Returns the number of images to be added: without image 0, which is a proxy already.
+// Image 0 is a proxy already.
 fn further_images(listed: Listed) -> u32 {
     return images_of(listed) - select(1u, 0u, place_of_wrapped(listed) == TOO_MANY);
 }
@@ -113,8 +107,8 @@ fn has_several(listed: Listed) -> bool {
     return images_of(listed) > 1u || place_of_wrapped(listed) == TOO_MANY;
 }
 
-// Writes the `Entry` of a segment that has several images. The first segment of a sphere uses the sphere's
-// own `Entry`. Each later segment gets an `Entry` and a copy of the sphere at an index of its own, `proxy`.
+// Writes the `Entry` of a segment with several images. Those after the first segment
+// get a copy of the sphere at an index of their own, `proxy`.
 fn write_own(proxy: u32, listed: Listed) {
     let entry = entries[listed.sphere];
     if proxy >= params.spheres {
@@ -152,7 +146,7 @@ fn include(size_class: u32, path: Path, number: u32) {
     }
 }
 
-// Adds image number `k` of a segment, counted from 0 without image 0. `proxy` is its index in `entries`.
+// Counted without image 0. `proxy` is its index in `entries`.
 fn write_image(proxy: u32, listed: Listed, k: u32) {
     let place = k + select(0u, 1u, k >= place_of_wrapped(listed));
     let dims = vec3<u32>(carom_image(listed.dims));
@@ -177,8 +171,7 @@ fn write_image(proxy: u32, listed: Listed, k: u32) {
     );
 }
 
-// The added images of a workgroup are numbered consecutively, in the order of the invocations, with one
-// segment each. Returns the index of the invocation that adds image number k.
+// The invocation that adds image k of the workgroup, in the order of the invocations.
 fn owner_of(k: u32) -> u32 {
     var owner = 0u;
     for (var size = SCAN_WORKGROUP / 2u; size > 0u; size /= 2u) {
@@ -234,7 +227,7 @@ fn main(
         }
     }
     workgroupBarrier();
-    // Images for which the buffer has no room are counted but not written. Then this step searches nothing.
+    // Images without room are counted. Then this step searches nothing.
     let room = params.segment_capacity - further;
     let left = room - min(sh_base, room);
     for (var k = local; k < min(sh_sums[SCAN_WORKGROUP - 1u], left); k += SCAN_WORKGROUP) {

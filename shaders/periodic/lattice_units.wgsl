@@ -1,6 +1,6 @@
-// Converts the lattice of a periodic domain to the units of the shaders. Also writes a copy of the step's
-// parameters with scale factors of 1, for kernels that read spheres in these units. Dispatched as one
-// invocation. Twin of `src/gpu/collide/lattice.rs`.
+// Converts the lattice to the units of the shaders. Also copies the step's parameters
+// with scale factors of 1, for kernels that read spheres in these units. Dispatched as
+// one invocation. Twin of `src/gpu/collide/lattice.rs`.
 
 #import types::{Lattice, Params}
 #import units::{times_power, vector_times_power}
@@ -19,8 +19,8 @@ fn main() {
     let power = params.length_power;
     lattice.corner = vector_times_power(given_lattice.corner, power);
     lattice.width = times_power(given_lattice.width, power);
-    // If the edges are shorter than this limit, coordinates along them might overflow. Then `most_cells` is
-    // -1, and every sphere is out of range.
+    // With shorter edges, coordinates along them might overflow. `most_cells` of -1
+    // puts every sphere out of range.
     let longest = max(max(given_lattice.duals[0].w, given_lattice.duals[1].w), given_lattice.duals[2].w);
     let fits = times_power(longest, -power) <= MAX_MAGNITUDE;
     lattice.most_cells = select(-1.0, given_lattice.most_cells, fits);

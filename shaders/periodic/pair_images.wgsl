@@ -1,5 +1,5 @@
-// The kernel `pairs_periodic` lists pairs of entries. This kernel replaces each entry by its sphere, and
-// writes which image of the second sphere of the pair touches the first.
+// Replaces the entries in the pairs of `pairs_periodic` by their spheres, and writes
+// the image of the second sphere.
 
 #import carom::{CAROM_GRAZING, CaromCollision, carom_image}
 #import found_count::{found_count}
@@ -15,7 +15,6 @@
 @group(0) @binding(4) var<storage, read_write> pairs: array<CaromCollision>;
 @group(0) @binding(5) var<storage, read_write> pair_images: array<u32>;
 
-// Returns whether the first nonzero component of an image is positive.
 fn is_positive(image: vec3<i32>) -> bool {
     return pack_image(image) > pack_image(vec3<i32>(0));
 }
@@ -35,8 +34,8 @@ fn main(
     let other = entries[pair.b_and_grazing & ~CAROM_GRAZING];
     let image = in_given_edges(carom_image(other.image) - carom_image(one.image));
     let spheres = vec2<u32>(one.sphere_and_several, other.sphere_and_several) & vec2<u32>(~SEVERAL_IMAGES);
-    // A sphere that touches an image of itself is listed only once: the first nonzero component of the image
-    // must be positive.
+    // An image of the sphere itself must have a positive first component, so that
+    // it is listed once.
     let in_order = spheres.x < spheres.y || (spheres.x == spheres.y && is_positive(image));
     let a = select(spheres.y, spheres.x, in_order);
     let b = select(spheres.x, spheres.y, in_order) - params.b_offset;

@@ -1,6 +1,5 @@
-// Tests the entries of a periodic domain against one another, and lists the pairs that touch.
-// `pair_images.wgsl` later replaces the entries by their spheres. Twin of `src/cpu/pairs` and
-// `src/cpu/images/space.rs`.
+// Tests the entries of a periodic domain against one another, and lists the pairs that
+// touch, for `pair_images.wgsl`. Twin of `src/cpu/pairs` and `src/cpu/images/space.rs`.
 
 #import carom::{CaromCollision, carom_image}
 #import filter::{Filtered, filter_motion, sum}
@@ -30,17 +29,15 @@ fn sphere_of(entry: Entry) -> u32 {
     return entry.sphere_and_several & ~SEVERAL_IMAGES;
 }
 
-// Returns whether several images of the time segment with this `tag` are entries. If so, the segment has an
-// `Entry` of its own, with the bit SEVERAL_IMAGES. A later segment with only one image may share the `Entry`
-// of the first segment, whose bit describes only the first segment. So the bit is ignored for later segments.
+// Whether several images of the segment are entries. A later segment with one image may
+// share the `Entry` of the first, whose bit SEVERAL_IMAGES does not describe it.
 fn is_one_of_several(entry: Entry, index: u32, tag: u32) -> bool {
     let own = index >= params.spheres || segment_of(tag) == 0u;
     return own && (entry.sphere_and_several & SEVERAL_IMAGES) != 0u;
 }
 
-// The entries may contain several copies of a pair, displaced by edges of the domain. In each, the bounding
-// boxes of the two spheres intersect in a box. Returns whether this copy reports the pair: the lower corner
-// of that box is in the periodic cell.
+// Whether this copy of a pair reports it: the lower corner of the overlap of the two
+// boxes is in the cell for only one copy.
 fn is_in_cell(one: Entry, other: Entry) -> bool {
     let x = max(one.low[0], other.low[0]);
     let y = max(one.low[1], other.low[1]);
@@ -48,7 +45,6 @@ fn is_in_cell(one: Entry, other: Entry) -> bool {
     return all((vec3<i32>(x, y, z) >> vec3<u32>(FRACTION_BITS)) == vec3<i32>(0));
 }
 
-// The filter, with the second sphere displaced by `image`.
 fn filter_images(i: Sphere, j: Sphere, image: vec3<i32>) -> Filtered {
     let apart = opaque3(j.center - i.center);
     let p = opaque3(apart + displacement(image));
@@ -56,7 +52,7 @@ fn filter_images(i: Sphere, j: Sphere, image: vec3<i32>) -> Filtered {
     let r = opaque(j.radius + i.radius);
     var distance = sum(abs(p));
     if any(image != vec3<i32>(0)) {
-        // length_bound() bounds the displacement along one axis. `distance` is a sum over three axes.
+        // `distance` is a sum over three axes, length_bound() for one.
         distance = AWAY * (sum(abs(apart)) + 3.0 * length_bound(image));
     }
     return filter_motion(p, v, r, distance, params.dt);
@@ -92,8 +88,8 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     search_all(invocation(workgroup, workgroups, local, WORKGROUP), local);
-    // Each call writes at most one pair. The calls are not in a loop, because some drivers end long loops
-    // early.
+    // At most one pair for each call. Not in a loop, because some drivers end long
+    // loops early.
     list_staged(local);
     list_staged(local + WORKGROUP);
 }

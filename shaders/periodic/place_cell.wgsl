@@ -1,6 +1,6 @@
-// Computes the position of the periodic cell relative to the frame. Also limits time segments to the width of
-// the cell, because longer segments would have many images in it. Dispatched as one invocation. Twin of
-// `Cell::new` in `src/cpu/images/cell.rs`.
+// Computes the position of the periodic cell relative to the frame. Also limits
+// segments to its width: longer ones would have many images in it. Dispatched as one
+// invocation. Twin of `Cell::new` in `src/cpu/images/cell.rs`.
 
 #import types::{Lattice, Params, Space}
 
@@ -10,8 +10,8 @@
 
 @compute @workgroup_size(1)
 fn main() {
-    // The cell is at rest. Its copy moves with the frame, and coincides with the cell half-way through the
-    // step. This is the corner of the copy at the start of the step.
+    // The copy that moves with the frame coincides with the cell half-way through
+    // the step.
     lattice.cell_corner = lattice.corner - space.frame.origin - space.frame.drift * (0.5 * params.dt);
     if lattice.width > 0.0 {
         space.segment = min(space.segment, lattice.width);

@@ -1,5 +1,5 @@
-// Replaces each sphere by its image with its centre in the periodic cell half-way through the step. The later
-// stages read these images.
+// Replaces each sphere by its image with its centre in the cell half-way through the
+// step.
 
 #import invocation::{invocation}
 #import image_word::{pack_image}

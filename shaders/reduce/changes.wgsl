@@ -1,6 +1,7 @@
-// Compares the list of pairs with that of the last complete step: lists the pairs that began (are new),
-// lasted and ended. `flag` marks the pairs that began or ended. After the prefix sum of these flags, `write`
-// writes the list. `keep` stores this step's pairs for the next comparison. Twin of `src/reduce/changes.rs`.
+// Compares the list of pairs with that of the last complete step. `flag` marks the
+// pairs that began or ended. After the prefix sum of these flags, `write` lists those
+// that began, lasted and ended. `keep` stores this step's pairs. Twin of
+// `src/reduce/changes.rs`.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}
@@ -8,12 +9,11 @@
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
 @group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
-// The sorted pairs (a, b) of the last complete step, and their number.
 @group(0) @binding(2) var<storage, read_write> kept_pairs: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> kept_count: u32;
-// One word for each sorted pair of this step, followed by one for each pair of the last complete step: 1 if
-// the pair began or ended. Prefix sums then replace the flags by the places of these pairs in `changes`. One
-// more word has their number.
+// A flag for each sorted pair of this step, then for each of the last complete step: 1
+// if it began or ended. Prefix sums make places in `changes` of them. The last word is
+// their number.
 @group(0) @binding(4) var<storage, read_write> change_flags: array<u32>;
 @group(0) @binding(5) var<storage, read_write> changes: array<vec2<u32>>;
 

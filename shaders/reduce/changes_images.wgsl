@@ -1,5 +1,4 @@
-// As `changes.wgsl`, for a periodic domain: two pairs of the same spheres differ if the images of the second
-// sphere differ.
+// As `changes.wgsl`, for a periodic domain: pairs with other images are other pairs.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}
@@ -8,7 +7,7 @@
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
 @group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
 @group(0) @binding(2) var<storage, read> sorted_images: array<u32>;
-// The sorted pairs of the last complete step: a, b, the image of sphere b, and an unused word.
+// a, b, the image of b, and an unused word.
 @group(0) @binding(3) var<storage, read_write> kept_image_pairs: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> kept_count: u32;
 @group(0) @binding(5) var<storage, read_write> change_flags: array<u32>;

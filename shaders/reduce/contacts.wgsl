@@ -1,5 +1,5 @@
-// Writes the contacts of each sphere: the indices of its pairs in the sorted list of pairs (a, b). `copy`
-// copies this list, and the copy is sorted by b. From the two orders, `rows` determines where the contacts of
+// Writes the indices of each sphere's pairs in the sorted list. `copy` makes a copy of
+// the list, to be sorted by b. `rows` determines from both orders where the contacts of
 // each sphere begin, and `fill` writes them. Twin of `src/reduce/contacts.rs`.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
@@ -7,10 +7,10 @@
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
 @group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
-// For each pair (a, b): x is the index of sphere b, counted across both sets, and y the index of the pair in
-// the list sorted by a. Sorted by x after `copy`.
+// The index of b across both sets, and that of the pair in the list sorted by a. Sorted
+// by x after `copy`.
 @group(0) @binding(2) var<storage, read_write> pairs_by_b: array<vec4<u32>>;
-// For each sphere: the number of pairs (a, b) with a below its index.
+// The number of pairs with a smaller a.
 @group(0) @binding(3) var<storage, read_write> contact_starts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> contact_offsets: array<u32>;
 @group(0) @binding(5) var<storage, read_write> contact_indices: array<u32>;
@@ -22,8 +22,8 @@ fn row_at(place: u32, of_b: bool) -> u32 {
     return sorted_pairs[place].a;
 }
 
-// Returns the number of pairs whose first sphere (second, if `of_b`) has an index below `row`, counted across
-// both sets.
+// Pairs whose first sphere (second, if `of_b`) has an index below `row`, across both
+// sets.
 fn before(row: u32, of_b: bool) -> u32 {
     var low = 0u;
     var high = results.sorted;
@@ -73,15 +73,12 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // Writes pair `index` of the list sorted by b as a contact of its sphere b. The contacts of a sphere
-    // begin with the pairs in which it is b, and the pairs in which it is a follow. So the contacts before
-    // this one are: `index` contacts from the earlier pairs in the list sorted by b, and one from each pair
-    // whose a is below this sphere.
+    // A contact of sphere b. Before it are `index` contacts from the list sorted by
+    // b, and one from each pair whose a is below this sphere.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // Writes pair `index` of the list sorted by a as a contact of its sphere a. The contacts before this one
-    // are: `index` contacts from the earlier pairs in the list sorted by a, and one from each pair whose b is
-    // at most this sphere.
+    // A contact of sphere a. Before it are `index` contacts from the list sorted by
+    // a, and one from each pair whose b is at most this sphere.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

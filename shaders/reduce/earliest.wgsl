@@ -1,25 +1,23 @@
-// Computes the first impact of each sphere. `fill` initializes the list, `times` computes the times, and
-// `partners` finds the sphere that is hit at this time, the one with the smallest index if there are several.
-// Twin of `src/reduce/earliest.rs`.
+// Computes the first impact of each sphere. `fill` initializes the list, `times`
+// computes the times, and `partners` finds the sphere with the smallest index that is
+// hit then. Twin of `src/reduce/earliest.rs`.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults}
 #import invocation::{invocation}
 
-// The time is stored as its bits, for atomicMin(): as integers, the bits of non-negative floats have the
-// order of the floats.
+// As bits, for atomicMin(): those of non-negative floats have the order of the floats.
 struct Earliest {
     toi: atomic<u32>,
     partner: atomic<u32>,
 }
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
-// In the layout of CaromCollision. Times are compared as integers, because float arithmetic may flush
-// subnormal numbers to 0.
+// CaromCollisions. Float arithmetic may flush subnormal times to 0.
 @group(0) @binding(1) var<storage, read> pair_bits: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> earliest: array<Earliest>;
 
 struct Seen {
-    // Numbers of the spheres a and b, counted across both sets, and the index of b in its own set.
+    // Across both sets, and b in its own.
     row_a: u32,
     row_b: u32,
     b: u32,
@@ -28,7 +26,7 @@ struct Seen {
 
 fn seen(pair: vec4<u32>) -> Seen {
     let b = pair.y & ~CAROM_GRAZING;
-    // Clears the sign bit, because a time of impact may be -0.
+    // A time of impact may be -0.
     return Seen(pair.x, b + results.b_offset, b, pair.z & 0x7fffffffu);
 }
 
@@ -59,7 +57,6 @@ fn times(
     }
 }
 
-// Records `partner` if `toi` is the time of the first impact of sphere `row`.
 fn meet(row: u32, partner: u32, toi: u32) {
     if atomicLoad(&earliest[row].toi) == toi {
         atomicMin(&earliest[row].partner, partner);
@@ -76,7 +73,7 @@ fn partners(
     if index < results.pairs {
         let pair = seen(pair_bits[index]);
         meet(pair.row_a, pair.b, pair.toi);
-        // Sphere a is in the first or only set, so its index there is also its number across both sets.
+        // Sphere a is in the first or only set.
         meet(pair.row_b, pair.row_a, pair.toi);
     }
 }

@@ -1,5 +1,5 @@
-// Finds for the first impact of each sphere which image of the other sphere is hit, the smallest if there are
-// several. Runs after `earliest.wgsl`. `fill` initializes the list, and `images` fills it.
+// Finds which image of the other sphere is hit first, the smallest if there are
+// several. Runs after `earliest.wgsl`.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults, carom_image}
 #import image_word::{pack_image}
@@ -23,7 +23,6 @@ fn fill(
     }
 }
 
-// Records `image` if sphere `row` has its first impact with sphere `partner` at time `toi`.
 fn meet(row: u32, partner: u32, toi: u32, image: vec3<i32>) {
     if all(earliest_bits[row] == vec2<u32>(toi, partner)) {
         atomicMin(&earliest_images[row], pack_image(image));
@@ -40,11 +39,11 @@ fn images(
     if index < results.pairs {
         let pair = pair_bits[index];
         let b = pair.y & ~CAROM_GRAZING;
-        // Clears the sign bit, because a time of impact may be -0.
+        // A time of impact may be -0.
         let toi = pair.z & 0x7fffffffu;
         let image = carom_image(pair_images[index]);
         meet(pair.x, b, toi, image);
-        // If image n of sphere b touches sphere a, image -n of sphere a touches sphere b.
+        // Seen from b, the image changes sign.
         meet(b + results.b_offset, pair.x, toi, -image);
     }
 }

@@ -1,6 +1,7 @@
-// Counts, for one pass of a radix sort, how many items of each block have each digit. The table has a row for
-// each digit and a column for each block. Its prefix sums, row by row, are the positions to which the items
-// move. Twin of `src/reduce/sort.rs`, which sorts with a library function.
+// Counts how many items of each block have each digit. The table has a row for each
+// digit and a column for each block, and its prefix sums, row by row, are the positions
+// to which the items move. Twin of `src/reduce/sort.rs`, which sorts with a library
+// function.
 
 #import carom::{CaromResults}
 #import digit::{Digit, digit_of, item_count}
@@ -27,8 +28,7 @@ fn main(
     }
     workgroupBarrier();
     let blocks = arrayLength(&sort_counts) / DIGITS;
-    // A dispatch with several rows may have more workgroups than there are blocks. The surplus workgroups
-    // write nothing.
+    // Surplus workgroups of a dispatch with several rows write nothing.
     if local < DIGITS && block < blocks {
         sort_counts[local * blocks + block] = atomicLoad(&sh_counts[local]);
     }

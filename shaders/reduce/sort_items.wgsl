@@ -1,5 +1,5 @@
-// Prepares the pairs of a periodic domain for sorting. An item has four words: a, b, the image of sphere b,
-// and the index of the pair.
+// Makes items of the pairs of a periodic domain: a, b, the image of b, and the index of
+// the pair.
 
 #import carom::{CaromResults}
 #import invocation::{invocation}

@@ -1,15 +1,13 @@
-// Moves the items of each block to their positions in the order of their digits, in one pass of a radix sort.
-// Items with equal digits keep their order. Twin of `src/reduce/sort.rs`, which sorts with a library
-// function.
+// Moves the items of each block to their positions in the order of their digits,
+// stably. Twin of `src/reduce/sort.rs`, which sorts with a library function.
 
 #import carom::{CaromResults}
 #import digit::{Digit, digit_of, item_count}
 
-// Number of words that hold one 16-bit count for each value of a digit.
+// 16-bit counts, two to a word.
 const WORDS = DIGITS / 2u;
 const EACH = SORT_BLOCK / WORKGROUP;
-// For each of the WORDS words, ADDERS invocations compute the prefix sums over all invocations of the
-// workgroup. Each of them adds up COUNTS values.
+// For each word, ADDERS invocations add up COUNTS values each.
 const ADDERS = WORKGROUP / WORDS;
 const COUNTS = WORKGROUP / ADDERS;
 
@@ -19,11 +17,10 @@ const COUNTS = WORKGROUP / ADDERS;
 @group(0) @binding(3) var<storage, read> sort_counts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> items_after: array<vec4<u32>>;
 
-// The counts of all invocations: word 0 of every invocation, then word 1 of every invocation, and so on.
+// Word 0 of every invocation, then word 1, and so on.
 var<workgroup> sh_counts: array<u32, WORDS * WORKGROUP>;
 var<workgroup> sh_sums: array<u32, WORKGROUP>;
 
-// For each value of a digit, the number of an invocation's items with it.
 alias Counts = array<u32, WORDS>;
 
 fn count_digits(begin: u32, end: u32) -> Counts {
@@ -35,7 +32,6 @@ fn count_digits(begin: u32, end: u32) -> Counts {
     return counts;
 }
 
-// Replaces the words in sh_counts by their exclusive prefix sums over the invocations.
 fn sum_counts(local: u32) {
     let first = local * COUNTS;
     var sum = 0u;

@@ -1,5 +1,5 @@
-// Copies each pair once from a sorted list in which repeats of a pair are adjacent. `flag` marks the first
-// occurrence of each pair. After the prefix sum of these flags, `write` copies the marked pairs. Twin of
+// Copies each pair once from a sorted list with repeats. `flag` marks the first of each
+// pair, and `write` copies the marked ones after the prefix sum. Twin of
 // `src/reduce/sort.rs`.
 
 #import carom::{CAROM_GRAZING, CaromResults}
@@ -8,15 +8,14 @@
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
-// The sorted list with repeats. Each element has the bits of a CaromCollision.
+// The bits of CaromCollisions.
 @group(0) @binding(1) var<storage, read> repeated_pairs: array<vec4<u32>>;
-// 1 for the first occurrence of each pair, and 0 for its repeats. Later the exclusive prefix sums of these
-// flags.
+// 1 for the first of each pair, later prefix sums.
 @group(0) @binding(2) var<storage, read_write> first_flags: array<u32>;
 @group(0) @binding(3) var<storage, read_write> sorted_bits: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> sorted_dispatch: DispatchArguments;
 
-// Returns whether entry `index` is the first occurrence of its two spheres. The bit CAROM_GRAZING is ignored.
+// The bit CAROM_GRAZING is ignored.
 fn is_first(index: u32) -> bool {
     if index >= results.pairs {
         return false;

@@ -1,4 +1,4 @@
-// As `unique.wgsl`, for a periodic domain: each pair is listed once with each image of its second sphere.
+// As `unique.wgsl`, for a periodic domain: each pair once with each image.
 
 #import carom::{CAROM_GRAZING, CaromResults}
 #import dispatch::{DispatchArguments}
@@ -6,8 +6,7 @@
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
-// For each pair, in sorted order: a, b, the image of sphere b, and the index of the pair in the unsorted
-// list.
+// a, b, the image of b, and the index in the unsorted list.
 @group(0) @binding(1) var<storage, read> sorted_items: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> pair_bits: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> first_flags: array<u32>;
@@ -15,8 +14,7 @@
 @group(0) @binding(5) var<storage, read_write> sorted_images: array<u32>;
 @group(0) @binding(6) var<storage, read_write> sorted_dispatch: DispatchArguments;
 
-// Returns whether item `index` differs from the item before it in a sphere or the image. The bit
-// CAROM_GRAZING is ignored.
+// The bit CAROM_GRAZING is ignored.
 fn is_first(index: u32) -> bool {
     if index >= results.pairs {
         return false;

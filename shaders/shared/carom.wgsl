@@ -49,26 +49,24 @@ fn carom_is_grazing(collision: CaromCollision) -> bool {
 
 // Results of one step, written by the GPU.
 struct CaromResults {
-    // 0, or a combination of the bits CAROM_TRUNCATED to CAROM_MESH_TRUNCATED.
+    // Bits CAROM_TRUNCATED to CAROM_MESH_TRUNCATED.
     status: u32,
-    // Number of pairs in the list of pairs.
+    // Length of the list of pairs.
     pairs: u32,
-    // Number of pairs found in float32. It exceeds `pairs` if some do not touch, or if the
-    // list overflowed. A pair that is found several times counts several times.
+    // Number of pairs found in float32. It counts those that do not touch, repeated ones,
+    // and those for which the list has no room.
     found: vec2<u32>,
     candidates: vec2<u32>,
     // Number of time segments, without the first of each sphere, and of `images`.
     segments: vec2<u32>,
-    // In a periodic domain: number of images that reach into the domain's cell, and so
-    // are added to the grids.
+    // Number of images that reach into the cell of the periodic domain.
     images: vec2<u32>,
     // Number of spheres, in both sets together. If one of two sets is empty, nothing is
     // searched, and `spheres` and `b_offset` are 0.
     spheres: u32,
     // Number of spheres in the first of two sets, or 0 with one set.
     b_offset: u32,
-    // Number of spheres that were left out because of an invalid value, such as NaN or a
-    // negative radius.
+    // Number of spheres left out because of an invalid value.
     invalid: u32,
     // Number of spheres for which the step needs room. With CAROM_TOO_MANY_SPHERES, it is
     // the number in the input, and `spheres` is 0.
@@ -83,15 +81,13 @@ struct CaromResults {
     // of length, except if every coordinate, radius and displacement is below 1/256. Then
     // it is in a smaller unit: yours, divided by a power of two.
     segment: f32,
-    // Number of pairs in the sorted list of pairs.
+    // Length of the sorted list.
     sorted: u32,
-    // Numbers of pairs since the last complete step: new ones, ones that were already
-    // there, and ones that are gone.
+    // Numbers of new, lasting and ended pairs in the list of changes.
     began: u32,
     lasted: u32,
     ended: u32,
-    // Number of workgroups along x in an indirect dispatch over the pairs, or over the
-    // sorted pairs. Pass it to carom_index().
+    // To be passed to carom_index(), for the pairs and for the sorted pairs.
     columns: u32,
     sorted_columns: u32,
     // Serial number of the recorded step.
@@ -99,48 +95,46 @@ struct CaromResults {
     // With CAROM_IMAGE_OUT_OF_RANGE: the row of a sphere that caused it, or CAROM_WALL +
     // i for triangle i of all meshes. Otherwise CAROM_NONE.
     out_of_range: u32,
-    // Number of entries in the neighbour list. Only searches for neighbours write this
-    // field and the next two.
+    // Length of the neighbour list. This field and the next two are those of the last
+    // search for neighbours.
     neighbors: u32,
-    // Number of workgroups along x in an indirect dispatch over the neighbour list. Pass
-    // it to carom_index().
+    // To be passed to carom_index().
     neighbor_columns: u32,
-    // 1 if the search kept the neighbour list of an earlier search. The other results are
-    // then those of the earlier search.
+    // 1 if the search kept the neighbour list of an earlier search. Then the other
+    // results are those of that search.
     kept: u32,
-    // Rows of at most 32 spheres that were left out because of an invalid value.
+    // Rows of at most 32 invalid spheres.
     invalid_index: array<u32, 32>,
-    // Number of wall collisions, and of workgroups along x in an indirect dispatch over
-    // them. Both are 0 in buffers without walls.
+    // Number of wall collisions, and the number to be passed to carom_index(). Both are
+    // 0 in buffers without walls.
     walls: u32,
     wall_columns: u32,
-    // Number of wall collisions found, which exceeds `walls` if the list overflowed.
+    // Includes those for which the list has no room.
     walls_found: vec2<u32>,
     // Number of walls of simple shapes. Wall `first_triangle` + i is triangle i.
     first_triangle: u32,
-    // Number of pairs in the list of pairs with the bit CAROM_GRAZING.
+    // Number of pairs with the bit CAROM_GRAZING.
     grazing: u32,
 }
 
 // Bits of CaromResults.status. CAROM_TRUNCATED: the list of pairs has no room for all
-// pairs found, and holds only some of them.
+// of them.
 const CAROM_TRUNCATED = 1u;
 // There are more time segments than the buffers can hold. Nothing was searched.
 const CAROM_TOO_MANY_SEGMENTS = 2u;
 // There are more candidates than allowed. Most were not tested.
 const CAROM_TOO_CROWDED = 4u;
-// There are more spheres than the buffers can hold, or than the description of the input
-// allows. Nothing was searched.
+// There are more spheres than the buffers can hold, or than the input allows. Nothing
+// was searched.
 const CAROM_TOO_MANY_SPHERES = 8u;
-// Spheres were left out because of invalid values. This does not affect the pairs of the
-// other spheres.
+// Spheres were left out because of invalid values. The pairs of the others are complete.
 const CAROM_INVALID_SPHERES = 16u;
 // The driver ended shader loops early. Pairs may be missing.
 const CAROM_UNFINISHED = 32u;
 // A sphere is too far from the cell of the periodic domain, or reaches into too many
 // images of the cell. Pairs are missing.
 const CAROM_IMAGE_OUT_OF_RANGE = 64u;
-// The list of wall collisions has no room for all found, and holds only some of them.
+// The list of wall collisions has no room for all of them.
 const CAROM_WALLS_TRUNCATED = 128u;
 // More spheres are near triangles than the buffers can hold. Wall collisions with
 // triangles are missing.
@@ -150,19 +144,17 @@ const CAROM_INCOMPLETE = CAROM_TRUNCATED | CAROM_TOO_MANY_SEGMENTS | CAROM_TOO_C
     | CAROM_TOO_MANY_SPHERES | CAROM_UNFINISHED | CAROM_IMAGE_OUT_OF_RANGE | CAROM_WALLS_TRUNCATED
     | CAROM_MESH_TRUNCATED;
 
-// Workgroup size of the indirect dispatches over pairs.
+// Workgroup size of the indirect dispatches.
 const CAROM_WORKGROUP = 64u;
 
 // Returns the index of the entry that an invocation handles, in an indirect dispatch over
-// a list with workgroups of (CAROM_WORKGROUP, 1, 1). For the list of pairs, pass
-// results.columns; for the sorted list, results.sorted_columns. An invocation has no
-// entry if its index is at least the length of the list.
+// a list with workgroups of (CAROM_WORKGROUP, 1, 1). An invocation has no entry if its
+// index is at least the length of the list.
 fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u32) -> u32 {
     return (workgroup_id.x + workgroup_id.y * columns) * CAROM_WORKGROUP + local_invocation_index;
 }
 
-// Reductions are computed on request from the list of pairs. Pairs that are missing from
-// the list are also missing from them.
+// Reductions are computed from the list of pairs, without those that it has no room for.
 
 // First impact of a sphere. Bind as array<CaromEarliest>, with one row per sphere.
 // Grazing pairs count as touching.
@@ -182,16 +174,15 @@ const CAROM_NONE = 0xffffffffu;
 // The sorted list of pairs is an array<CaromCollision> in ascending order of (a, b), each
 // pair once, with results.sorted entries.
 
-// Contacts: for each sphere, the indices of its pairs (a, b) in the sorted list. Bind two
-// array<u32>, `offsets` and `indices`. Row i is indices[k] with offsets[i] <= k <
-// offsets[i + 1]. Pairs in which the sphere is b come first, by ascending a, then pairs
-// in which it is a, by ascending b. So each pair is in two rows.
+// Contacts of sphere i, as indices of the sorted list: indices[k] with offsets[i] <= k <
+// offsets[i + 1]. Both are array<u32>. Pairs in which the sphere is b come first, by
+// ascending a, then pairs in which it is a, by ascending b.
 
 // Changes since the last complete step: an array<vec2<u32>> of pairs (a, b). First come
 // results.began new pairs, then results.lasted pairs that were already there, then
-// results.ended pairs that are gone, each part sorted. In the first complete step all
-// pairs are new. A step with a status bit of CAROM_INCOMPLETE has no changes, and the
-// next step is compared with the last complete one.
+// results.ended pairs that are gone, each part sorted. A step with a status bit of
+// CAROM_INCOMPLETE has no changes, and the next step is compared with the last complete
+// one.
 
 // Entry of a neighbour list: particle j is a neighbour of particle i. Bind as
 // array<CaromNeighbor>, with results.neighbors entries in ascending order of (i, j), and
@@ -438,8 +429,7 @@ struct CaromSimulation {
     // Time that recordings have requested and that has not been simulated yet, rounded to
     // float32. If it is not 0, the exact value is `remaining + carried`.
     remaining: f32,
-    // 0, or a combination of the bits CAROM_SEARCH_INCOMPLETE to CAROM_COLLAPSE, for
-    // the last recording.
+    // Bits CAROM_SEARCH_INCOMPLETE to CAROM_COLLAPSE, of the last recording.
     status: u32,
     // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
     impacts: vec2<u32>,

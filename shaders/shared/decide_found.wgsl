@@ -1,5 +1,5 @@
-// Decides the pairs that `pairs` has found, and appends those that touch or may touch to the list of pairs. Nothing
-// is read or written as a float.
+// Decides the pairs that `pairs` has found, and lists those that touch or may touch.
+// Nothing is read or written as a float.
 
 #import carom::{CAROM_GRAZING}
 #import exact_pair::{Displacement, MISS, OPEN, SphereWords, decide}
@@ -17,21 +17,19 @@ fn words_of(sphere: u32) -> SphereWords {
     return SphereWords(sphere_words[2u * sphere], sphere_words[2u * sphere + 1u]);
 }
 
-// An entry of the list of pairs, if it is `kept`.
 struct Kept {
     pair: vec4<u32>,
     kept: bool,
 }
 
-// Returns what becomes of a found pair, which has the bits of a CaromCollision. The bit CAROM_GRAZING marks a pair that
-// may have been found several times.
+// The bit CAROM_GRAZING marks a pair that may have been found several times.
 fn decided_pair(found: vec4<u32>, by: Displacement) -> Kept {
     let i = words_of(found.x);
     let j = words_of((found.y & ~CAROM_GRAZING) + params.b_offset);
     let decided = decide(i, j, by, params.given_dt & 0x7fffffffu);
     var times = vec2<u32>(decided.toi, decided.depth);
     var open = decided.verdict == OPEN;
-    // With previous centers instead of velocities, the length of the step has been 1 so far.
+    // With previous centres, the length of the step has been 1 so far.
     let factor = params.given_times & 0x7fffffffu;
     if factor != ONE_BITS && times.x != 0u {
         let product = nearest_product(times.x, factor);
@@ -44,7 +42,6 @@ fn decided_pair(found: vec4<u32>, by: Displacement) -> Kept {
     return Kept(vec4<u32>(found.xy, times), decided.verdict != MISS);
 }
 
-// Returns the place of an invocation's pair in the list of pairs, if it is kept.
 fn place_of_kept(kept: Kept, local: u32) -> u32 {
     var place = 0u;
     if kept.kept {

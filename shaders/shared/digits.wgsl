@@ -1,11 +1,11 @@
-// Whole numbers as digits of radix 2^13, the lowest first. WGSL has no product of two words of 32 bits. But the
-// product of two digits has 26 bits, so that a column, a sum of up to 31 of them, fits into a word and needs no carry.
-// Columns are digits that have not been carried: they may be any i32 numbers.
+// Whole numbers as digits of radix 2^13, the lowest first. A product of two digits has
+// 26 bits, so that a column, a sum of up to 31 of them, fits into a word. Columns are
+// digits that have not been carried: any i32 numbers.
 
 const RADIX_BITS = 13u;
 const RADIX = 8192;
 
-// Numbers of 8, 16 and 20 digits, four to a vector.
+// Four digits to a vector.
 struct Digits8 {
     a: vec4<i32>,
     b: vec4<i32>,
@@ -26,7 +26,6 @@ struct Digits20 {
     e: vec4<i32>,
 }
 
-// Returns the columns of x·y, for two numbers of four digits.
 fn product4(x: vec4<i32>, y: vec4<i32>) -> Digits8 {
     return Digits8(
         x.x * y + x.y * vec4<i32>(0, y.xyz) + x.z * vec4<i32>(0, 0, y.xy) + x.w * vec4<i32>(0, 0, 0, y.x),
@@ -41,7 +40,6 @@ fn square4(x: vec4<i32>) -> Digits8 {
     );
 }
 
-// Returns the columns of x·y, for two numbers of eight digits.
 fn product8(x: Digits8, y: Digits8) -> Digits16 {
     let low = product4(x.a, y.a);
     let one = product4(x.a, y.b);
@@ -55,7 +53,7 @@ struct Carried {
     carry: i32,
 }
 
-// Makes digits from 0 to RADIX - 1 of four columns, plus `carry`. Shifts of signed numbers round down.
+// Digits from 0 to RADIX - 1. Shifts of signed numbers round down.
 fn carried(columns: vec4<i32>, carry: i32) -> Carried {
     let x = columns.x + carry;
     let y = columns.y + (x >> RADIX_BITS);
@@ -64,7 +62,7 @@ fn carried(columns: vec4<i32>, carry: i32) -> Carried {
     return Carried(vec4<i32>(x, y, z, w) & vec4<i32>(RADIX - 1), w >> RADIX_BITS);
 }
 
-// Makes digits of columns. The last one keeps its carry, and so has the sign of the number.
+// The last digit keeps its carry, and so has the sign.
 fn carried8(columns: Digits8) -> Digits8 {
     let a = carried(columns.a, 0);
     let b = carried(columns.b, a.carry);
@@ -88,8 +86,8 @@ fn carried20(columns: Digits20) -> Digits20 {
     return Digits20(a.digits, b.digits, c.digits, d.digits, e.digits + vec4<i32>(0, 0, 0, e.carry * RADIX));
 }
 
-// Makes digits from -RADIX / 2 to RADIX / 2 - 1 of columns, without the carry of the last one. If the number is small,
-// its high digits are 0, even if it is negative.
+// Digits from -RADIX / 2 to RADIX / 2 - 1, without the last carry. The high digits of a
+// small number are 0, even if it is negative.
 fn balanced20(columns: Digits20) -> Digits20 {
     let half = vec4<i32>(RADIX / 2);
     let a = carried(columns.a + half, 0);
@@ -112,7 +110,6 @@ fn is_zero8(digits: Digits8) -> bool {
     return all((digits.a | digits.b) == vec4<i32>(0));
 }
 
-// Returns the sign of a number, from its columns: -1, 0 or 1.
 fn sign20(columns: Digits20) -> i32 {
     let x = carried20(columns);
     let some = any((x.a | x.b | x.c | x.d | x.e) != vec4<i32>(0));
@@ -131,7 +128,7 @@ fn times20(x: Digits20, factor: i32) -> Digits20 {
     return Digits20(x.a * factor, x.b * factor, x.c * factor, x.d * factor, x.e * factor);
 }
 
-// Returns x times RADIX, RADIX^2 or RADIX^4. The digits that do not fit must be 0.
+// The digits that do not fit must be 0.
 fn up1(x: Digits20) -> Digits20 {
     return Digits20(
         vec4<i32>(0, x.a.xyz),
@@ -166,14 +163,14 @@ fn select20(x: Digits20, y: Digits20, second: bool) -> Digits20 {
     );
 }
 
-// Returns x·2^bits as carried digits, for at most RADIX_BITS bits.
+// For at most RADIX_BITS bits.
 fn raised20(x: Digits20, bits: u32) -> Digits20 {
     let by = vec4<u32>(bits);
     return carried20(Digits20(x.a << by, x.b << by, x.c << by, x.d << by, x.e << by));
 }
 
-// The following functions return a number in float32, with rounding errors and perhaps without its lowest digits. Those
-// of 16 and 20 digits divide it by 2^104 and 2^117, because it may be too large.
+// In float32, with rounding errors. Those of 16 and 20 digits are divided by 2^104 and
+// 2^117, because they may be too large.
 const WEIGHTS = vec4<f32>(0x1p0f, 0x1p13f, 0x1p26f, 0x1p39f);
 
 fn float4(x: vec4<i32>) -> f32 {

@@ -8,8 +8,7 @@ struct DispatchArguments {
     z: u32,
 }
 
-// Returns the size of a dispatch with at least `count` invocations, in workgroups of CAROM_WORKGROUP. There
-// are at most 65 535 workgroups along an axis.
+// There are at most 65 535 workgroups along an axis.
 fn dispatch_over(count: u32) -> DispatchArguments {
     let workgroups = count / CAROM_WORKGROUP + select(0u, 1u, count % CAROM_WORKGROUP > 0u);
     let rows = workgroups / 65535u + select(0u, 1u, workgroups % 65535u > 0u);

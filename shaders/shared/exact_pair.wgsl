@@ -1,28 +1,28 @@
-// Decides in integers, without error, whether two spheres touch, when and how deep. docs/exact.md (Lemma 4.5) has the
-// proof. Floats are only guesses, which the integers verify. No input is read and no result is written as a float,
-// because a GPU may flush subnormal numbers to 0. Twin of `src/exact/impact.rs`.
+// Decides in integers, without error, whether two spheres touch, when and how deep
+// (docs/exact.md, Lemma 4.5). Floats are only guesses, which the integers verify, and
+// nothing is read or written as a float, because a GPU may flush subnormal numbers to
+// 0. Twin of `src/exact/impact.rs`.
 
 #import digits::{Digits16, Digits20, Digits8, balanced20, carried16, carried20, carried8, float16, float20, float4}
 #import digits::{float8, is_zero8, minus20, negative8, plus20, product4, product8, raised20, select20, sign20, square4}
 #import digits::{plus8, times20, up1, up2, up4}
 #import wide_words::{WideWord, difference, magnitude, is_below, bit_length, lowest_bits, nearest, raised_word, significand}
 
-// OPEN: these integers are too small for the pair, or its result is too close to the middle between two float32
-// numbers.
+// OPEN: the integers are too small, or the result is too close to the middle between
+// two float32 numbers.
 const MISS = 0u;
 const HIT = 1u;
 const OPEN = 2u;
 
-// `toi` and `depth` are the bits of float32 numbers, each the nearest to the true value.
+// As bits, each the nearest to the true value.
 struct Decided {
     verdict: u32,
     toi: u32,
     depth: u32,
 }
 
-// The displacement of the second sphere: a multiple, with a magnitude of at most 512, of each edge of the periodic
-// domain. `x` has the x components of the three edges, as bits, and 0 for each edge whose multiple is 0. In open space,
-// all of them are 0.
+// Multiples of the edges, with magnitudes up to 512. `x` has the x components of the
+// three edges, as bits, and 0 for each edge whose multiple is 0.
 struct Displacement {
     x: vec3<u32>,
     y: vec3<u32>,
@@ -30,14 +30,14 @@ struct Displacement {
     image: vec3<i32>,
 }
 
-// The bits of a sphere: center and radius, then velocity and groups.
+// As bits: centre and radius, then velocity and groups.
 struct SphereWords {
     place: vec4<u32>,
     motion: vec4<u32>,
 }
 
-// A vector of three whole numbers and a fourth, each with four digits, in units of 2^power. If it is not `exact`, the
-// numbers need more bits than there are.
+// Four whole numbers of four digits, in units of 2^power. If not `exact`, they need
+// more bits.
 struct Whole {
     x: vec4<i32>,
     y: vec4<i32>,
@@ -58,15 +58,16 @@ fn digits_of(word: WideWord, bits: u32, sign: i32) -> vec4<i32> {
     return vec4<i32>(digits & vec4<u32>(8191u)) * sign;
 }
 
-// Returns the digits of the exact differences of two vectors, from `i` to `j`, where `j` is displaced. The fourth number
-// must be negative in `i`. The unit is the lowest bit of all numbers, so none has a fraction. Then the numbers are
+// Returns the exact differences from `i` to `j`, which is displaced. The fourth number
+// must be negative in `i`. The unit is the lowest bit of all, then the numbers are
 // raised until the largest has 51 bits.
 fn whole(i: vec4<u32>, j: vec4<u32>, by: Displacement) -> Whole {
     let own = min(lowest_bits(i), lowest_bits(j));
     let shift = min(min(lowest_bits(vec4<u32>(by.x, 0u)), lowest_bits(vec4<u32>(by.y, 0u))), lowest_bits(vec4<u32>(by.z, 0u)));
     let all = min(own, shift);
     let unit = min(min(all.x, all.y), min(all.z, all.w));
-    // A difference has at most 62 bits, and so has the displacement. So no sum has more than 63.
+    // A difference and the displacement have at most 62 bits, so no sum has more
+    // than 63.
     var exact = is_below(i, unit + 61) && is_below(j, unit + 61);
     exact = exact && is_below(vec4<u32>(by.x, 0u), unit + 51);
     exact = exact && is_below(vec4<u32>(by.y, 0u), unit + 51) && is_below(vec4<u32>(by.z, 0u), unit + 51);
@@ -93,8 +94,8 @@ fn whole(i: vec4<u32>, j: vec4<u32>, by: Displacement) -> Whole {
     );
 }
 
-// If `found`: the float32 that is nearest to the first root of a polynomial, as its bits, and whether the root is at most
-// the end of the step.
+// If `found`: the float32 nearest to the first root, as bits, and whether the root is
+// at most the end of the step.
 struct Root {
     found: bool,
     bits: u32,
@@ -105,12 +106,13 @@ fn wide8(x: Digits8) -> Digits20 {
     return Digits20(x.a, x.b, vec4<i32>(0), vec4<i32>(0), vec4<i32>(0));
 }
 
-// Finds the first root of C - 2·B·t + A·t², where A, B and C are positive and C has at most eight digits. `guess` is an
-// estimate of the root, and its unit is 2^power. `end` is the end of the step, as the bits of a float32.
+// The first root of C - 2·B·t + A·t², where A, B and C are positive and C has at most
+// eight digits. `guess` estimates it, in units of 2^power. `end` is the end of the
+// step, as bits.
 fn first_root(c: Digits8, b: Digits8, a: Digits20, guess: f32, power: i32, end: u32) -> Root {
     let none = Root(false, 0u, false);
     let word = bitcast<u32>(guess);
-    // The guess is T·2^-down, where T has 24 bits.
+    // T·2^-down, where T has 24 bits.
     let down = 150 - i32(word >> 23u);
     let exponent = i32(word >> 23u) + power;
     if down < 22 || down > 65 || exponent < 1 || exponent > 254 {
@@ -132,22 +134,23 @@ fn first_root(c: Digits8, b: Digits8, a: Digits20, guess: f32, power: i32, end: 
     let u = minus20(a_times_t, b_up);
     let v = minus20(u, b_up);
     let f = balanced20(plus20(plus20(times20(v, t_low), up1(times20(v, t_high))), c_up));
-    // One step of Newton's method finds the nearest number T + k.
+    // A step of Newton's method.
     let k = i32(clamp(floor(0.5 - 0.5 * float20(f) / float20(u)), -100.0, 100.0));
     let now = i32(t) + k;
     if k < -60 || k > 60 || now < 0x800000 || now > 0xffffff {
         return none;
     }
-    // The polynomial is positive before its first root, and then negative until its second one. So the first root is
-    // between the two numbers halfway to the neighbours of T + k if it is positive at one of them and negative at the
-    // other. Below a power of two, the neighbours are nearer.
+    // The polynomial is positive before its first root, then negative until its
+    // second one. So the first root is between the numbers halfway to the
+    // neighbours of T + k if their signs differ so. Below a power of two, the
+    // neighbours are nearer.
     let before = sign_at(f, u, a, 4 * k - select(2, 1, now == 0x800000));
     let after = sign_at(f, u, a, 4 * k + 2);
     if before <= 0 || after >= 0 {
         return none;
     }
-    // If the nearest float32 is not the end itself, it is on the same side of the end as the root. Otherwise the sign of
-    // the polynomial at the end tells: it is positive before the root.
+    // The nearest float32, if it is not the end, is on the root's side of it.
+    // Otherwise the sign at the end tells.
     let bits = (u32(exponent) << 23u) + u32(now - 0x800000);
     var in_step = bits < end;
     if bits == end {
@@ -156,17 +159,16 @@ fn first_root(c: Digits8, b: Digits8, a: Digits20, guess: f32, power: i32, end: 
     return Root(true, bits, in_step);
 }
 
-// Returns the sign of the polynomial at T + s/4, of 16 times f + 2·u·s/4 + A·(s/4)².
+// At T + s/4: of 16 times f + 2·u·s/4 + A·(s/4)².
 fn sign_at(f: Digits20, u: Digits20, a: Digits20, s: i32) -> i32 {
     return sign20(plus20(plus20(times20(f, 16), times20(u, 8 * s)), times20(a, s * s)));
 }
 
-// Decides whether the displaced second sphere touches the first one from time 0 to `dt`, which is the bits of a float32
-// that is not negative.
+// `dt` is the bits of a float32 that is not negative.
 fn decide(i: SphereWords, j: SphereWords, by: Displacement, dt: u32) -> Decided {
     let miss = Decided(MISS, 0u, 0u);
     let open = Decided(OPEN, 0u, 0u);
-    // The radius of the first sphere is negated, so that the difference is the sum of the radii.
+    // The difference is then the sum of the radii.
     let p = whole(i.place ^ vec4<u32>(0u, 0u, 0u, 0x80000000u), j.place, by);
     if !p.exact {
         return open;
@@ -179,7 +181,8 @@ fn decide(i: SphereWords, j: SphereWords, by: Displacement, dt: u32) -> Decided 
     }
     if c.b.w < 0 {
         if all((p.x | p.y | p.z) == vec4<i32>(0)) {
-            // The depth is r, which has 51 bits. The polynomial below has a double root.
+            // The depth is r, which has 51 bits: the polynomial below has a
+            // double root.
             let rest = u32((p.w.z << 26u) | (p.w.y << 13u) | p.w.x);
             let depth = nearest(u32((p.w.w << 12u) | (p.w.z >> 1u)), rest << 5u, p.power + 27);
             return Decided(select(OPEN, HIT, depth.normal), 0u, depth.bits);

@@ -1,5 +1,5 @@
-// Makes the list of pairs that may touch. Each workgroup first collects its pairs in workgroup memory, and
-// then appends them in one block.
+// Lists the pairs that may touch. Each workgroup collects its pairs in workgroup
+// memory, and appends them in one block.
 
 #import carom::{CAROM_GRAZING, CaromCollision}
 #import filter::{Filtered}
@@ -10,13 +10,11 @@
 
 const STAGED = 2u * WORKGROUP;
 var<workgroup> sh_found: array<CaromCollision, STAGED>;
-// Number of pairs that the workgroup has found. The first STAGED of them are collected in workgroup memory,
-// and later copied to the list from entry sh_base on.
+// The first STAGED are collected, then copied to the list from entry sh_base on.
 var<workgroup> sh_pairs: atomic<u32>;
 var<workgroup> sh_base: u32;
 
-// Reserves `count` entries of the list and returns the index of the first. Counting goes on when the list is
-// full.
+// Returns the first of `count` entries. Counting goes on when the list is full.
 fn reserve(count: u32) -> u32 {
     let first = atomicAdd(&counters.pairs[0], count);
     if first + count < first {
@@ -25,8 +23,7 @@ fn reserve(count: u32) -> u32 {
     return first;
 }
 
-// Writes a pair to entry `place`, if the list is long enough. After 2^32 pairs, `place` wraps around and
-// pairs are overwritten. Such a list is reported as truncated.
+// After 2^32 pairs, `place` wraps around. Such a list is reported as truncated.
 fn list(place: u32, found: CaromCollision) {
     if place < params.pair_capacity {
         pairs[place] = found;
@@ -39,13 +36,13 @@ fn list_staged(staged: u32) {
     }
 }
 
-// Adds a pair of spheres or entries to the list, unless other time segments own it.
+// Unless other time segments own the pair.
 fn report(s: Filtered, a: u32, b: u32, tag_i: u32, tag_j: u32) {
     let owned = ownership(s, tag_i, tag_j, params.dt);
     if owned == OTHER {
         return;
     }
-    // `decide` decides pairs near tangency, but cannot tell which of several reports of a pair is the first.
+    // `decide` cannot tell which of several reports of a pair is the first.
     let undecided = s.margin <= s.bound && (params.flags & FLAG_DECIDE) == 0u;
     let grazing = owned == SHARED || undecided;
     let times = rough_impact(s, params.dt);

@@ -2,26 +2,24 @@
 
 #import types::{Level}
 
-// Returns the cell that contains a point, which is relative to the frame.
+// The point is relative to the frame.
 fn cell_of(level: Level, point: vec3<f32>) -> vec3<i32> {
     return vec3<i32>(floor(point * level.inverse_cell));
 }
 
-// Returns whether the cells from x0 to x1 in the row at y and z all lie in the level's box.
 fn in_box(level: Level, x0: i32, x1: i32, y: i32, z: i32) -> bool {
     let first = vec3<u32>(vec3<i32>(x0, y, z) - level.origin);
     let last_x = u32(x1 - level.origin.x);
     return all(first < level.dims) && last_x < level.dims.x;
 }
 
-// Returns the slot of a cell in the level's box.
 fn slot_in_box(level: Level, cell: vec3<i32>, slab: u32) -> u32 {
     let at = vec3<u32>(cell - level.origin);
     return level.first_slot + ((slab * level.dims.z + at.z) * level.dims.y + at.y) * level.dims.x + at.x;
 }
 
-// Returns the slot of a cell. The slots of the cells in the box are consecutive along x. For other cells, a
-// hash chooses a slot from first_hashed to first_hashed + hash_mask.
+// In the box, consecutive along x. Elsewhere, a hash chooses from first_hashed to
+// first_hashed + hash_mask.
 fn slot_of(level: Level, cell: vec3<i32>, slab: u32) -> u32 {
     if in_box(level, cell.x, cell.x, cell.y, cell.z) {
         return slot_in_box(level, cell, slab);

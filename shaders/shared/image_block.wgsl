@@ -1,5 +1,5 @@
-// A block of images: along each edge of the periodic domain, the number of an image takes `dims` consecutive
-// values from `first` on. Twin of `src/lattice/block.rs`.
+// Along each edge, the images from `first` on, `dims` of them. Twin of
+// `src/lattice/block.rs`.
 
 struct ImageBlock {
     first: vec3<i32>,

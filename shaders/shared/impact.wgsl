@@ -1,10 +1,10 @@
-// Estimates the time of impact and the penetration depth of two spheres in float32. The host later computes
-// the exact values (`src/exact/impact.rs`).
+// Estimates the time of impact and the depth in float32. The exact values are those of
+// `src/exact/impact.rs`.
 
 #import filter::{Filtered}
 
-// Returns the time of impact and the penetration depth of two spheres that may touch. At the computed time,
-// the gap between them is 0 except for rounding errors, which `src/gpu/mod.rs` bounds.
+// At the computed time, the gap is 0 except for rounding errors, which `src/gpu/mod.rs`
+// bounds.
 fn rough_impact(s: Filtered, dt: f32) -> vec2<f32> {
     let rr = s.r * s.r;
     let pp = dot(s.p, s.p);
@@ -14,8 +14,8 @@ fn rough_impact(s: Filtered, dt: f32) -> vec2<f32> {
     if s.slow {
         return vec2<f32>(0.0);
     }
-    // Distances along the relative motion of the two spheres. `ahead` is from the start to the closest
-    // approach, and `back` from the first contact to the closest approach.
+    // Along the relative motion: from the start, and from the first contact, to the
+    // closest approach.
     let speed = sqrt(dot(s.v, s.v));
     let way = s.v / speed;
     let ahead = -dot(s.p, way);

@@ -2,7 +2,6 @@
 
 #needs params
 
-// The XOR with params.zero, which is always 0, hides x from the compiler.
 fn opaque(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
 }

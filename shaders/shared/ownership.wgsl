@@ -1,28 +1,28 @@
-// Decides whether two time segments report the pair of their spheres. Usually only one combination of
-// segments does. Twin of `src/shared/ownership.rs`.
+// Decides whether two time segments report the pair of their spheres. Twin of
+// `src/shared/ownership.rs`.
 
 #import filter::{Filtered}
 #import segments::{largest}
 #import tag::{segment_of, segment_power}
 
-// OWN: only these segments report the pair. OTHER: other segments report it. SHARED: rounding leaves open
-// which segments have to, so all possible ones do.
+// OWN: only these. OTHER: others do. SHARED: rounding leaves it open, so all possible
+// ones do.
 const OWN = 0u;
 const OTHER = 1u;
 const SHARED = 2u;
 
-// Two segments report the pair if both contain the time of closest approach.
+// If both contain the time of closest approach.
 fn ownership(s: Filtered, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
     if segment_power(tag_i) == 0u && segment_power(tag_j) == 0u {
         return OWN;
     }
-    // Lower and upper bounds of the time of closest approach, in units of the shortest possible segment.
+    // Of the time of closest approach, in units of the shortest possible segment.
     let finest = f32(1u << SEGMENT_BITS);
     let speed = largest(abs(s.v));
     var low = 0.0;
     var high = finest;
-    // If two spheres hardly move relative to each other, rounding makes their time of closest approach
-    // uncertain. Then their first segments always report the pair (docs/exact.md, section 3).
+    // Rounding makes the time of closest approach uncertain, so the first segments
+    // report the pair (docs/exact.md, section 3).
     if speed * dt <= STILL * EPSILON * largest(abs(s.p)) {
         high = 0.0;
     } else if !s.slow {

@@ -1,7 +1,8 @@
-// Finds the candidates of each proxy. The kernel that imports this file declares `filter_and_report`, which
-// tests one candidate. If there may be too many, each workgroup first counts its own, and tests them only if
-// the count of all workgroups is still within the limit. Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`,
-// with one difference: the first test of a candidate is the near test, not the ball test.
+// Finds the candidates of each proxy. The importing kernel declares
+// `filter_and_report`, which tests one. If there may be too many, each workgroup first
+// counts its own, and tests them only if the count of all is within the limit. Twin of
+// `src/cpu/pairs` and `src/cpu/neighbors.rs`, except that the near test replaces the
+// ball test.
 
 #import crowd::{may_be_crowded, must_be_crowded}
 #import found_pairs::{STAGED, reserve, sh_base, sh_pairs}
@@ -14,13 +15,12 @@
 #import types::{Level}
 #needs counters, params, plan, slot_starts, sorted_cells, sorted_proxies
 
-// What the workgroup's searches do at present: one of the next constants or STOP.
+// One of the next constants or STOP.
 var<workgroup> sh_task: u32;
-// They both count and test their candidates.
 const COUNT_AND_TEST = 0u;
-// They only count, because the number of candidates may exceed the limit of the step.
+// The number of candidates may exceed the limit.
 const COUNT = 1u;
-// They only test: they have already counted.
+// They have counted already.
 const TEST = 2u;
 const STOP = 3u;
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
@@ -38,28 +38,26 @@ fn counted(count: vec2<u32>, more: u32) -> vec2<u32> {
     return vec2<u32>(low, count.y + select(0u, 1u, low < more));
 }
 
-// A proxy that searches: its index among the sorted proxies, and its tag. Reloading the proxy for each use
-// costs less than keeping it in registers.
+// Reloading the proxy for each use costs less than keeping it in registers.
 struct Searcher {
     index: u32,
     tag: u32,
 }
 
-// The candidates of a proxy in its own cell and in 13 of the 26 neighbouring cells. Cells in a row are
-// adjacent in the list of sorted proxies, so the candidates form five ranges of this list, and are numbered
-// across them from 0 to `count` - 1.
+// The candidates in a proxy's own cell and in 13 of the 26 around it: five ranges of
+// the sorted proxies, numbered across them from 0 to `count` - 1.
 struct Candidates {
     count: u32,
-    // Entry k is the number of candidates in ranges 0 to k. The total of all five ranges is `count`.
+    // Entry k is the number in ranges 0 to k. The total is `count`.
     past: vec4<u32>,
-    // Candidate number n in range k has the index n + shift[k] (modulo 2^32) among the sorted proxies.
-    // `last_shift` is the value for the fifth range.
+    // Candidate n in range k is sorted proxy n + shift[k] (modulo 2^32).
+    // `last_shift` is for the fifth range.
     shift: vec4<u32>,
     last_shift: u32,
 }
 
-// Returns the index of a candidate among the sorted proxies. With a dynamic vector index instead of select(),
-// compilers move the vector from registers to memory.
+// With a dynamic vector index instead of select(), compilers move the vector from
+// registers to memory.
 fn place_of(candidates: Candidates, number: u32) -> u32 {
     let past = candidates.past;
     let shift = candidates.shift;
@@ -69,10 +67,9 @@ fn place_of(candidates: Candidates, number: u32) -> u32 {
     return number + select(of_others, of_three, number < past.z);
 }
 
-// Returns the candidates of a proxy: those after it in its own cell, and all in 13 of the 26 neighbouring
-// cells. Of two neighbouring cells on opposite sides, only one is searched, so each pair is found once. All
-// these cells must be in the box of the level. All slots are loaded before any is used, so that the latencies
-// of the loads overlap.
+// Of two neighbouring cells on opposite sides, only one is searched, so each pair is
+// found once. All cells must be in the box. All slots are loaded first, so that the
+// latencies overlap.
 fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     let row = level.dims.x;
     let plane = row * level.dims.y;
@@ -98,7 +95,7 @@ fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     );
 }
 
-// Returns a bit mask of 32 candidates from number `first` on that may touch the searching proxy.
+// A bit mask of 32 candidates from `first` on.
 fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     let proxy = proxy_of(sorted_proxies[searcher.index]);
     let window = window_of(searcher.tag, params.dt);
@@ -113,8 +110,8 @@ fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     return found;
 }
 
-// Tests candidates in batches of 32: first all of them by a cheap test, then the few that pass by an
-// expensive one. So the invocations of a subgroup wait less for each other.
+// In batches of 32: first a cheap test of all, then an expensive one of the few that
+// pass. So the invocations of a subgroup wait less.
 fn test(searcher: Searcher, candidates: Candidates) {
     for (var first = 0u; first < candidates.count; first += 32u) {
         var found = near(searcher, candidates, first);
@@ -125,10 +122,10 @@ fn test(searcher: Searcher, candidates: Candidates) {
     }
 }
 
-// Returns whether a cell and its 26 neighbours all lie in the level's box.
+// With its 26 neighbours.
 fn is_inside(level: Level, cell: vec3<i32>) -> bool {
     let at = vec3<u32>(cell - level.origin);
-    // The dimensions are 0 if the level has no box.
+    // The dimensions are 0 without a box.
     return all(at >= vec3<u32>(1u)) && all(at < max(level.dims, vec3<u32>(1u)) - 1u);
 }
 
@@ -141,7 +138,7 @@ fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<f
     }
 }
 
-// Returns the first and the last of 2^time_power time slabs that overlap one of 2^power time segments.
+// The first and the last of 2^time_power slabs that overlap one of 2^power segments.
 fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     if power >= time_power {
         return vec2<u32>(segment >> (power - time_power));
@@ -151,14 +148,13 @@ fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     return vec2<u32>(first, first + (1u << shift) - 1u);
 }
 
-// The cells of a level that a proxy searches: from corner `low` to corner `high`, in the time slabs from
-// `slabs.x` to `slabs.y`.
+// From corner `low` to corner `high`, in the slabs from `slabs.x` to `slabs.y`.
 struct Block {
     low: vec3<i32>,
     high: vec3<i32>,
     slabs: vec2<u32>,
-    // The search begins in cell `first`, and skips proxies before index `begin`. In its own level, a proxy
-    // starts right after itself, so that each pair is found once.
+    // Begins in cell `first`, and skips proxies before `begin`. In its own level, a
+    // proxy starts right after itself, so that each pair is found once.
     first: vec3<i32>,
     begin: u32,
 }
@@ -168,9 +164,8 @@ fn own_block(searcher: Searcher, level: Level, cell: vec3<i32>) -> Block {
     return Block(cell - vec3<i32>(1, 1, 0), cell + 1, vec2<u32>(slab), cell, searcher.index + 1u);
 }
 
-// Returns the block of cells of another level that contains all proxies there that may touch the searching
-// one. Along each axis, it extends on both sides of the middle of the segment by half the extent of the
-// segment plus that of the largest proxy in the other level.
+// Contains all proxies of another level that may touch: the extents of both on each
+// side of the middle.
 fn other_block(searcher: Searcher, level: Level) -> Block {
     let proxy = proxy_of(sorted_proxies[searcher.index]);
     let power = segment_power(searcher.tag);
@@ -178,13 +173,13 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
     let path = path_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
     let at = opaque3(middle(path, power, segment) * level.inverse_cell);
     let around = opaque3(reaches(path, power) * level.inverse_cell + level.reach);
-    // Limited to FAR. Otherwise the coordinates of a distant sphere in a level with small cells might
-    // overflow.
+    // Otherwise the coordinates of a distant sphere in a level with small cells
+    // might overflow.
     let low = vec3<i32>(clamp(floor(at - around), vec3<f32>(-FAR), vec3<f32>(FAR)));
     let high = vec3<i32>(clamp(floor(at + around), vec3<f32>(-FAR), vec3<f32>(FAR)));
     var block = Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
-    // A row of cells in the box is one range of sorted proxies. If no proxy of the level is outside the box,
-    // the search is limited to it.
+    // If no proxy is outside the box, the search is limited to it, where a row of
+    // cells is one range.
     if slot_starts[level.first_hashed] == slot_starts[level.first_hashed + level.hash_mask + 1u] {
         block.low = max(low, level.origin);
         block.high = min(high, level.origin + vec3<i32>(level.dims) - 1);
@@ -196,12 +191,12 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
 struct Piece {
     begin: u32,
     end: u32,
-    // A range of the sorted proxies: if `whole`, those of all cells to be searched in a row; otherwise those
-    // of one slot, which several cells may share.
+    // If `whole`, of all cells of a row, otherwise of one slot, which several cells
+    // may share.
     whole: bool,
 }
 
-// Covers the cells from `first` to x = `high_x` if all of them are in the box, otherwise only cell `first`.
+// Up to x = `high_x` if all these cells are in the box, otherwise only cell `first`.
 fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
     let whole = in_box(level, first.x, high_x, first.y, first.z);
     let slot = slot_of(level, first, slab);
@@ -215,7 +210,7 @@ fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab
         if !may_touch(proxy, proxy_of(sorted_proxies[other]), window_of(searcher.tag, params.dt)) {
             continue;
         }
-        // Skips proxies of other cells that share the slot.
+        // Of other cells that share the slot.
         if !piece.whole {
             let found = sorted_cells[other];
             if any(cell_of_stored(found) != at) || level_of(tag_of_stored(found)) != number
@@ -227,8 +222,7 @@ fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab
     }
 }
 
-// Returns the cell after `at` in a block of cells, row by row and plane by plane. After the last cell, the z
-// of the result is above the block.
+// Row by row and plane by plane. At the end, z is above the block.
 fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     var next = at;
     next.x++;
@@ -241,7 +235,7 @@ fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     return next;
 }
 
-// Nested loops over the cells would take more registers than this single loop.
+// A single loop takes fewer registers than nested ones.
 fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<function, vec2<u32>>) {
     var at = block.first;
     var begin = block.begin;
@@ -279,13 +273,13 @@ fn search_level(searcher: Searcher, number: u32, tally: ptr<function, vec2<u32>>
     search_block(searcher, number, block, tally);
 }
 
-// Tests the proxy at `index` against its candidates. Returns their number as two words, low word first.
+// Returns the number of candidates, low word first.
 fn search(index: u32) -> vec2<u32> {
     let tag = tag_of_stored(sorted_cells[index]);
     let searcher = Searcher(index, tag);
     var tally = vec2<u32>(0u);
-    // Some drivers may end long loops early. So this loop has one more iteration, which only counts the
-    // invocation as finished. If too few are counted in the end, a driver has ended a loop early.
+    // One more iteration only counts the invocation as finished. If too few are, a
+    // driver has ended a loop early.
     for (var number = 0u; number <= plan.levels; number++) {
         if number == plan.levels {
             if (params.flags & FLAG_WATCH) != 0u {
@@ -309,7 +303,7 @@ fn count_candidates(tally: vec2<u32>) {
     }
 }
 
-// Only one addition for each workgroup, because additions to one word of global memory are serialized.
+// Additions to one word of global memory are serialized.
 fn count_candidates_for_all() {
     let tally = vec2<u32>(atomicLoad(&sh_candidates[0]), atomicLoad(&sh_candidates[1]));
     if any(tally != vec2<u32>(0u)) {
@@ -321,14 +315,13 @@ fn count_candidates_for_all() {
     }
 }
 
-// Chooses what the workgroup does after all its invocations have finished a search.
+// After all its invocations have finished a search.
 fn next_task() {
     if sh_task != TEST {
         count_candidates_for_all();
     }
     if sh_task == COUNT && !refused() && !must_be_crowded() {
-        // sh_finished must count the invocations that finish testing. The search that only counted has
-        // increased it, too.
+        // The search that only counted has increased it, too.
         atomicStore(&sh_finished, 0u);
         sh_task = TEST;
         return;
@@ -342,7 +335,6 @@ fn next_task() {
     }
 }
 
-// Each invocation searches for one proxy, at `index` among the sorted proxies.
 fn search_all(index: u32, local: u32) {
     if local == 0u && may_be_crowded() {
         sh_task = COUNT;

@@ -4,7 +4,7 @@
 #import types::{Frame}
 #needs params
 
-// The motion of a sphere during the step, relative to the frame.
+// Relative to the frame.
 struct Path {
     center: vec3<f32>,
     radius: f32,
@@ -21,8 +21,8 @@ fn largest(v: vec3<f32>) -> f32 {
     return max(max(v.x, v.y), v.z);
 }
 
-// What determines the sizes of a path's segments: the radius, the largest displacement along an axis, and the
-// largest coordinate that the centre may reach.
+// What determines the sizes of segments: the radius, the largest displacement along an
+// axis, and the largest coordinate.
 struct Extent {
     radius: f32,
     shift: f32,
@@ -38,14 +38,13 @@ fn part_of(power: u32) -> f32 {
     return bitcast<f32>((127u - power) << 23u);
 }
 
-// Returns the centre at the middle of segment number `segment` of 2^power.
 fn middle(path: Path, power: u32, segment: u32) -> vec3<f32> {
     let part = f32(2u * segment + 1u) * part_of(power + 1u);
     return opaque3(path.center + path.velocity * (part * params.dt));
 }
 
-// Returns the power n of a sphere: the smallest n, at most SEGMENT_BITS, for which the sphere moves in a
-// segment along every axis no farther than its diameter or `length`, whichever is greater.
+// The smallest n, at most SEGMENT_BITS, for which the sphere moves in a segment along
+// every axis at most its diameter or `length`.
 fn segments_power(extent: Extent, length: f32) -> u32 {
     let longest = max(2.0 * extent.radius, length);
     var power = 0u;
@@ -57,8 +56,7 @@ fn segments_power(extent: Extent, length: f32) -> u32 {
     return power;
 }
 
-// Returns the half extents of the sphere during one of its 2^power segments, with a margin for rounding
-// errors.
+// Half extents during a segment, with a margin for rounding errors.
 fn reaches(path: Path, power: u32) -> vec3<f32> {
     let shift = abs(path.shift);
     let far = largest(abs(path.center) + shift);
@@ -66,7 +64,7 @@ fn reaches(path: Path, power: u32) -> vec3<f32> {
     return opaque3(half + MARGIN * EPSILON * (far + half));
 }
 
-// Returns half the edge of the smallest cell that can hold one of the 2^power segments.
+// For one of the 2^power segments.
 fn half_cell_of(extent: Extent, power: u32) -> f32 {
     let half = extent.radius + extent.shift * part_of(power + 1u);
     return max(opaque(half + MARGIN * EPSILON * (extent.far + half)), 0.5 * SMALLEST_CELL);

@@ -1,6 +1,6 @@
-// Converts floats to unsigned integers with the same order, and back. atomicMax() works on them.
+// Converts floats to unsigned integers with the same order, for atomicMax(), and back.
 
-// The integer is never 0, except perhaps for a NaN.
+// Never 0, except perhaps for a NaN.
 fn sortable(x: f32) -> u32 {
     let bits = bitcast<u32>(x);
     return select(bits | 0x80000000u, ~bits, (bits >> 31u) == 1u);

@@ -1,10 +1,9 @@
-// The sorted proxies and their cells, as they are stored: as vectors of four words. An NVIDIA H200 stores
-// such a vector at once. A struct with a vec3 takes several stores, and the kernel `scatter`, which stores to
-// random places, then takes twice as long.
+// The sorted proxies and their cells, stored as vectors of four words. An NVIDIA H200
+// stores such a vector at once, and with a vec3 in a struct, `scatter` takes twice as
+// long.
 
 #import types::{StoredProxy}
 
-// Values of a proxy, in the units of the shaders.
 struct SortedProxy {
     center: vec3<f32>,
     radius: f32,

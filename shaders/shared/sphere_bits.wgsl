@@ -1,4 +1,4 @@
-// The input values of a sphere, as a list of words from which the host can decide exactly.
+// The input values of a sphere, as words, for the host.
 
 #import types::{Sphere}
 

@@ -6,8 +6,7 @@
 
 fn sphere_at(i: u32) -> Sphere {
     var sphere = spheres[i];
-    // The sphere is scaled by two powers of 2. If the shaders compute in the caller's units, as usual, both
-    // exponents are 0.
+    // Both exponents are usually 0.
     if (params.length_power | params.velocity_power) != 0 {
         sphere.radius = times_power(sphere.radius, params.length_power);
         sphere.center = vector_times_power(sphere.center, params.length_power);

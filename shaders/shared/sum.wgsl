@@ -8,7 +8,7 @@ struct Sum {
     errors: vec3<f32>,
 }
 
-// The rounding error of the addition, by Knuth's "TwoSum", is added to `errors`.
+// Knuth's "TwoSum".
 fn add(sum: Sum, term: vec3<f32>) -> Sum {
     let next = opaque3(sum.rounded + term);
     let part = opaque3(next - sum.rounded);

@@ -8,7 +8,6 @@ fn level_of(tag: u32) -> u32 {
     return tag & ((1u << LEVEL_BITS) - 1u);
 }
 
-// Returns n if the sphere is cut into 2^n time segments.
 fn segment_power(tag: u32) -> u32 {
     return (tag >> LEVEL_BITS) & ((1u << POWER_BITS) - 1u);
 }
@@ -17,8 +16,7 @@ fn segment_of(tag: u32) -> u32 {
     return tag >> (LEVEL_BITS + POWER_BITS);
 }
 
-// Returns the time slab, of 2^time_power, that contains the segment. n is at least time_power, so each
-// segment lies in one slab.
+// Each segment lies in one of 2^time_power slabs, because n is at least time_power.
 fn slab_of(tag: u32, time_power: u32) -> u32 {
     return segment_of(tag) >> (segment_power(tag) - time_power);
 }

@@ -14,7 +14,7 @@ fn exponent_of(bits: u32) -> i32 {
     return max(i32((bits >> 23u) & 255u), 1) - 150;
 }
 
-// Returns the exponent of the lowest bit that is not 0 of each float32, or a large number for 0.
+// A large number for 0.
 fn lowest_bits(bits: vec4<u32>) -> vec4<i32> {
     return vec4<i32>(lowest_of(bits.x), lowest_of(bits.y), lowest_of(bits.z), lowest_of(bits.w));
 }
@@ -24,7 +24,6 @@ fn lowest_of(bits: u32) -> i32 {
     return select(exponent_of(bits) + i32(firstTrailingBit(digits)), 1000, digits == 0u);
 }
 
-// Returns whether the magnitude of each float32 is below 2^power.
 fn is_below(bits: vec4<u32>, power: i32) -> bool {
     return is_one_below(bits.x, power) && is_one_below(bits.y, power) && is_one_below(bits.z, power)
         && is_one_below(bits.w, power);
@@ -37,7 +36,7 @@ fn is_one_below(bits: u32, power: i32) -> bool {
 // Returns x·2^bits, modulo 2^64.
 fn raised_word(x: WideWord, bits: u32) -> WideWord {
     let by = bits & 31u;
-    // Two shifts, because a shift by 32 bits would be one by none.
+    // A shift by 32 bits would be one by none.
     let high = (x.high << by) | ((x.low >> 1u) >> (31u - by));
     let low = x.low << by;
     return WideWord(select(low, 0u, bits >= 32u), select(high, low, bits >= 32u));
@@ -58,13 +57,12 @@ fn magnitude(x: WideWord) -> WideWord {
     return negated(x, (x.high >> 31u) != 0u);
 }
 
-// Returns the number of bits of a number that is not negative.
 fn bit_length(x: WideWord) -> u32 {
     let of_low = 32u - countLeadingZeros(x.low);
     return select(of_low, 64u - countLeadingZeros(x.high), x.high != 0u);
 }
 
-// Returns the magnitude of a float32 in units of 2^unit, which is at most its lowest bit.
+// `unit` is at most its lowest bit.
 fn in_units(bits: u32, unit: i32) -> WideWord {
     let by = exponent_of(bits) - unit;
     let right = significand(bits) >> u32(clamp(-by, 0, 31));
@@ -75,7 +73,7 @@ fn signed_in_units(bits: u32, unit: i32, negate: bool) -> WideWord {
     return negated(in_units(bits, unit), ((bits >> 31u) != 0u) != negate);
 }
 
-// Returns n times a float32, in units of 2^unit, modulo 2^64.
+// n times a float32, in units of 2^unit, modulo 2^64.
 fn multiple(bits: u32, n: i32, unit: i32) -> WideWord {
     let x = in_units(bits, unit);
     let count = u32(abs(n));
@@ -85,7 +83,7 @@ fn multiple(bits: u32, n: i32, unit: i32) -> WideWord {
     return negated(sum, ((bits >> 31u) != 0u) != (n < 0));
 }
 
-// Returns b - a plus a multiple of each edge, in units of 2^unit.
+// b - a plus multiples of the edges, in units of 2^unit.
 fn difference(a: u32, b: u32, edges: vec3<u32>, image: vec3<i32>, unit: i32) -> WideWord {
     let apart = sum_of(signed_in_units(b, unit, false), signed_in_units(a, unit, true));
     let one = multiple(edges.x, image.x, unit);
@@ -95,11 +93,11 @@ fn difference(a: u32, b: u32, edges: vec3<u32>, image: vec3<i32>, unit: i32) -> 
 
 struct Rounded {
     bits: u32,
-    // Whether the float32 is a normal number. If not, `bits` has no meaning.
+    // If not, `bits` has no meaning.
     normal: bool,
 }
 
-// Returns the float32 nearest to (x + rest·2^-32)·2^power, ties to even, where x has 24 bits.
+// Nearest to (x + rest·2^-32)·2^power, ties to even, where x has 24 bits.
 fn nearest(x: u32, rest: u32, power: i32) -> Rounded {
     let exponent = power + 150;
     let up = rest > 0x80000000u || (rest == 0x80000000u && (x & 1u) != 0u);
@@ -107,14 +105,14 @@ fn nearest(x: u32, rest: u32, power: i32) -> Rounded {
     return Rounded(bits, exponent >= 1 && exponent <= 253);
 }
 
-// Returns the float32 nearest to the product of two positive ones, which are not subnormal.
+// Of two positive float32 that are not subnormal.
 fn nearest_product(x: u32, y: u32) -> Rounded {
     let a = vec2<u32>(significand(x) & 0xfffu, significand(x) >> 12u);
     let b = vec2<u32>(significand(y) & 0xfffu, significand(y) >> 12u);
     let middle = a.x * b.y + a.y * b.x;
     let sum = sum_of(WideWord(a.x * b.x, 0u), WideWord(middle << 12u, middle >> 20u));
     let all = sum_of(sum, WideWord((a.y * b.y) << 24u, (a.y * b.y) >> 8u));
-    // The product has 47 or 48 bits. It is raised to 56 bits.
+    // From 47 or 48 to 56 bits.
     let raise = 56u - bit_length(all);
     let raised = raised_word(all, raise);
     return nearest(raised.high, raised.low, exponent_of(x) + exponent_of(y) + 32 - i32(raise));

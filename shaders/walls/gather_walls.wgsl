@@ -1,4 +1,4 @@
-// Copies the input values of the sphere of each wall collision, so that the host can decide it exactly.
+// Copies the sphere of each wall collision, so that the host can decide it exactly.
 
 #import carom::{CaromResults, CaromWallCollision}
 #import invocation::{invocation}
@@ -9,7 +9,7 @@
 struct GatheredWall {
     sphere: u32,
     wall_and_grazing: u32,
-    // The bits of the sphere's centre, radius and velocity.
+    // The bits of centre, radius and velocity.
     values: array<u32, 7>,
 }
 

@@ -16,8 +16,7 @@ fn main() {
     let sphere = mesh_results.out_of_range;
     if results.out_of_range == CAROM_NONE && sphere != CAROM_NONE {
         let first = mesh_results.b_offset;
-        // In the step between spheres and triangles, indices below `first` mean spheres, and the others mean
-        // triangles.
+        // Indices below `first` mean spheres, the others triangles.
         results.out_of_range = select(sphere, (sphere - first) | CAROM_WALL, sphere >= first);
     }
 }

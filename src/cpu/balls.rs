@@ -9,17 +9,15 @@ use crate::shared::segments::{Cut, MARGIN, SpherePath};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ball {
-    /// Centre of the sphere in the middle of its segment, relative to the frame.
     pub(crate) middle: [f32; 3],
     pub(crate) reach: f32,
 }
 
-/// Rounding margin of a ball, as a multiple of [`MARGIN`], the margin along one axis. The margins
-/// along three perpendicular axes add up to √3 times [`MARGIN`]. The factor is 2, so that it also
-/// covers the rounding of the ball test. docs/exact.md (lemma 2.6) has the proof.
+/// Rounding margin of a ball, as a multiple of [`MARGIN`]: at least √3, for three axes, and the
+/// rounding of the ball test (docs/exact.md, lemma 2.6).
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
-/// Rounding margin of a path that is tested against balls. docs/exact.md (lemma 2.7) has the proof.
+/// Rounding margin of a path (docs/exact.md, lemma 2.7).
 pub(crate) const PATH_MARGIN: f32 = 2.0 * BALL_MARGIN;
 
 /// A squared length below this limit may have lost digits to underflow.
@@ -73,14 +71,13 @@ impl Probe for BallProbe {
     }
 }
 
-/// Tests which balls meet the path of a sphere during one segment. The ball of a long path would
-/// also meet spheres far from the path. No touching pair is lost (docs/exact.md, lemma 2.7).
+/// Tests which balls meet the path of a sphere during one segment, because the ball of a long
+/// path would also meet spheres far from it (docs/exact.md, lemma 2.7).
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
     to_end: [f32x4; 3],
-    /// 1 / |h|² for the vector h from the middle of the path to its end (`to_end`). If |h|² may
-    /// have lost digits to underflow, this is 0. The path is then tested as a point, and half its
-    /// length is added to `reach`.
+    /// 1 / |`to_end`|². If this square may have lost digits to underflow, it is 0: the path
+    /// is then a point, and half its length is added to `reach`.
     inverse: f32x4,
     reach: f32x4,
 }
@@ -109,8 +106,7 @@ impl Probe for PathProbe {
     fn meets(&self, balls: &Balls) -> usize {
         let [x, y, z, reach] = four(balls.0, f32x4::from);
         let away = each([x, y, z], self.middle, |x, own| x - own);
-        // Parameter of the point on the path that is nearest to the centre of a ball: −1 is the
-        // start of the path, and 1 its end.
+        // −1 at the start of the path, 1 at its end.
         let part = dot(away, self.to_end) * self.inverse;
         let part = part
             .fast_max(f32x4::splat(-1.0))

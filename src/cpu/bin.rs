@@ -21,11 +21,9 @@ use crate::{Error, Sphere};
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(crate) struct Binned {
     pub(crate) slot: u32,
-    /// Stands for the proxy: the index of its sphere in open space, or a number that [`ProxySpace`]
-    /// decodes in a periodic domain.
+    /// The word of the proxy: see [`ProxySpace`].
     pub(crate) word: u32,
-    /// Packed by [`make_tag`], with the flag [`INSIDE`] if each neighbouring cell has a slot of its
-    /// own.
+    /// Has the flag [`INSIDE`] if each neighbouring cell has a slot of its own.
     pub(crate) tag: u32,
 }
 

@@ -21,21 +21,18 @@ use crate::threads;
 use crate::walls::{Solid, Walls};
 use crate::{Collision, Domain, Error, Sphere, WallCollision};
 
-/// Memory of the search, kept from step to step.
 #[derive(Debug, Default)]
 pub(crate) struct BoundedWalls {
-    /// The spheres of the step, followed by the bounding spheres of the walls.
     both: ReusedVec<Sphere>,
     pairs: Vec<Collision>,
     images: Vec<[i32; 3]>,
 }
 
-/// The walls of finite size of a step.
 struct Targets<'a> {
     walls: &'a Walls,
-    /// The walls that are solid spheres, each with its index in the list of walls.
+    /// Solid spheres, with their indices in the list of walls.
     spheres: Vec<(u32, Sphere)>,
-    /// For each mesh, the number of triangles in all meshes before it.
+    /// The number of the first triangle of each mesh.
     first_triangles: Vec<usize>,
     count: usize,
 }
@@ -76,8 +73,7 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// Decides exactly whether a sphere touches a wall. `pair` names this sphere and the bounding
-    /// sphere of the wall. `image` is the image of the sphere that is tested.
+    /// Decides exactly whether a sphere, displaced by `image`, touches a wall.
     fn test(
         &self,
         pair: &Collision,
@@ -106,7 +102,6 @@ impl<'a> Targets<'a> {
         Some(hit((self.walls.simple().len() + index) as u32, impact?))
     }
 
-    /// Turns an error about the bounding sphere of a wall into an error about the wall.
     fn explain(&self, error: Error) -> Error {
         match error {
             Error::ImageOutOfRange {
@@ -129,7 +124,6 @@ impl<'a> Targets<'a> {
 }
 
 impl BoundedWalls {
-    /// Adds the spheres that touch walls of finite size to `found`.
     pub(crate) fn find(
         &mut self,
         cpu: &mut Cpu,
@@ -179,8 +173,8 @@ impl BoundedWalls {
             let end = self.pairs.len().min((number + 1) * CHUNK);
             for index in number * CHUNK..end {
                 let pair = &self.pairs[index];
-                // The search returns the displacement of the wall relative to the sphere. The test
-                // needs that of the sphere relative to the wall.
+                // The search returns the displacement of the wall, the test
+                // needs that of the sphere.
                 let image = self.images[index].map(i32::wrapping_neg);
                 let sphere = &step.spheres[pair.a as usize];
                 if let Some(hit) = targets.test(pair, sphere, &step.domain, image, step.dt) {
@@ -196,8 +190,7 @@ impl BoundedWalls {
             append(&mut found.hits, &part.hits)?;
             append(&mut found.images, &part.images)?;
         }
-        // Several images of a sphere may touch one wall. The search has listed them in the order of the wall's
-        // displacement, and the result must be sorted by that of the sphere, which has the opposite sign.
+        // The images are in the order of the wall's displacement.
         found.sort();
         Ok(())
     }

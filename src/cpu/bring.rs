@@ -26,9 +26,8 @@ pub(super) fn bring_to_buckets(
     bring_chunks(spheres, space, binned, chunks, piece, &mut unfilled);
 }
 
-/// Copies the spheres in the range `chunks` of input chunks. `unfilled` is the free space of each
-/// bucket. A range of more than `piece` chunks is halved, and two parallel tasks copy one half
-/// each.
+/// Copies the spheres of the input chunks `chunks` to the free space `unfilled` of each bucket.
+/// A range of more than `piece` chunks is halved, for two parallel tasks.
 fn bring_chunks(
     spheres: &[Sphere],
     space: impl ProxySpace,
@@ -54,8 +53,7 @@ fn bring_chunks(
         return;
     }
     for chunk in chunks {
-        // Reading every second sphere of the chunk brings all its spheres into the cache, because a
-        // cache line holds two spheres. The processor can predict the order of these reads.
+        // A cache line holds two spheres, and the processor can predict the order of these reads.
         let [begin, end] = [chunk, chunk + 1].map(|chunk| spheres.len().min(chunk * CHUNK));
         let ahead = spheres[begin..end].iter().step_by(2);
         std::hint::black_box(ahead.fold(0, |all, sphere| all ^ sphere.groups));

@@ -18,20 +18,17 @@ use crate::Error;
 use crate::reuse::{ReusedVec, ScratchPool};
 
 const WHAT: &str = "the buckets to sort by";
-/// Largest number of buckets of a sort. The sort writes to all buckets in turn, so one cache line
-/// of each has to fit in the L1 cache.
+/// The sort writes to all buckets in turn, so one cache line of each has to fit in the L1 cache.
 pub(crate) const MAX_BUCKETS: usize = 512;
 const ITEMS_PER_BUCKET: usize = 2048;
 
-/// Items sorted into buckets by the high bits of their keys, which are numbers below `range`.
+/// Items sorted into buckets by the high bits of their keys.
 #[derive(Debug)]
 pub(crate) struct Buckets<T> {
     chunks: Vec<BucketChunk<T>>,
     used: usize,
-    /// For each bucket, the number of items in it and in all buckets before it.
     ends: ReusedVec<usize>,
     pub(crate) count: usize,
-    /// Number of low bits of a sort key that do not affect the choice of its bucket.
     shift: u32,
     range: usize,
     unsorted: ScratchPool<T>,
@@ -59,8 +56,7 @@ impl<T: Copy + Zeroable> BucketChunk<T> {
         count: usize,
         bucket: impl Fn(&T) -> usize,
     ) -> Result<(), Error> {
-        // Allocates for the largest number of buckets, so that a later step with more buckets need
-        // not allocate.
+        // A later step with more buckets need not allocate.
         let ends = &mut self.ends.enough(MAX_BUCKETS, WHAT)?[..count];
         let items = self.items.enough(unsorted.len(), WHAT)?;
         if count == 1 {
@@ -96,9 +92,8 @@ impl<T> Default for Buckets<T> {
 }
 
 impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
-    /// Replaces all items. The new items come in `chunks` chunks, each of which the caller's
-    /// function `make` writes. Each item goes to the bucket that its `key` determines. The number
-    /// of buckets follows from `items`, the approximate number of items.
+    /// Replaces all items. `make` writes each of the `chunks` chunks. The number of buckets
+    /// follows from `items`, the approximate number of items.
     pub(crate) fn fill(
         &mut self,
         chunks: usize,

@@ -25,13 +25,11 @@ use crate::memory::{LIST, resized};
 use crate::reuse::ScratchPool;
 use crate::{Collision, Error};
 
-/// If one sphere has at most this many pairs with images, insertion sort is the fastest way to sort
-/// them.
+/// Up to this many pairs with images in a row, insertion sort is the fastest.
 const FEW: usize = 12;
 const TABLE: &str = "the table of pairs by sphere";
 
-/// Fills `list` with all items of `pairs`, sorted by their two indices a and b. `pairs` has them in
-/// buckets by index a. `ends` is scratch memory.
+/// Fills `list` with `pairs`, sorted by a and b. `ends` is scratch memory.
 pub(crate) fn list(
     pairs: &Buckets<Collision>,
     ends: &ScratchPool<u32>,
@@ -53,9 +51,8 @@ pub(crate) fn list(
     })
 }
 
-/// Fills `list` with the pairs of `pairs` and of `images`, sorted by index a, then by index b, then
-/// by image. Fills `list_images` with the image of each pair, [0, 0, 0] for pairs without one.
-/// `images` has the same number of buckets as `pairs`. `ends` is scratch memory.
+/// Fills `list` with both kinds of pairs, sorted by a, b and image, and `list_images` with
+/// their images, 0 for `pairs`. Both have the same number of buckets.
 pub(crate) fn list_with_images(
     pairs: &Buckets<Collision>,
     images: &Buckets<ImageCollision>,
@@ -67,8 +64,7 @@ pub(crate) fn list_with_images(
     let len = |buckets: Range<usize>| pairs.len(buckets.clone()) + images.len(buckets);
     let count = len(buckets.clone());
     let list = resized(list, count, LIST)?;
-    // `resized` fills the elements that it adds to `list_images` with [0, 0, 0]. So only the
-    // elements that `list_images` had before need to be reset.
+    // `resized` fills what it adds with [0, 0, 0].
     let kept = list_images.len();
     let all = (list, resized(list_images, count, LIST)?);
     let take = |(list, images): &mut (_, _), buckets: Range<usize>| {
@@ -85,8 +81,7 @@ pub(crate) fn list_with_images(
         with_images.dedup();
         let plain = pairs.items(bucket).map(|pair| (pair, None));
         let images = images.map(|listed| (listed.pair(), Some(listed.image)));
-        // The reused part of `list_images` has images of an earlier step. They are filled as a flat
-        // slice of numbers, because this is one call of a fast library function.
+        // Images of an earlier step. A flat slice is filled by one call of a fast library function.
         let kept = kept.saturating_sub(len(0..bucket)).min(list_images.len());
         list_images[..kept].as_flattened_mut().fill(0);
         let all = plain.chain(images);
@@ -119,8 +114,8 @@ pub(crate) fn list_with_images(
     })
 }
 
-/// Sorts pairs with an image into buckets by index a. The buckets cover the same ranges of indices
-/// as those of pairs without an image. `first_set` is the number of spheres in the first set.
+/// Sorts pairs with an image into the buckets of those without. `first_set` is the number of
+/// spheres in the first set.
 pub(crate) fn sort_images(
     lists: &[&[ImageCollision]],
     first_set: usize,
@@ -135,11 +130,10 @@ pub(crate) fn sort_images(
     sorted.fill(parts.len(), first_set, first_set, make, key)
 }
 
-/// Sorts pairs that a GPU has reported by their two indices, which the caller's function `pair` returns. `buckets` is
-/// scratch memory.
+/// Sorts pairs that a GPU has reported.
 ///
-/// For long lists, this takes less time than rayon's sort, which begins with passes of one thread
-/// over the whole list.
+/// For long lists, this takes less time than rayon's sort, which begins with passes of one
+/// thread over the whole list.
 #[cfg(feature = "gpu")]
 pub(crate) fn sort_reported<R: Pod + Send + Sync>(
     reported: &mut [R],
@@ -160,13 +154,12 @@ pub(crate) fn sort_reported<R: Pod + Send + Sync>(
         for (place, pair) in part.iter_mut().zip(buckets.items(bucket)) {
             *place = *pair;
         }
-        // Threads share a bucket, because one sphere may be in most of the pairs.
+        // One sphere may be in most of the pairs.
         part.par_sort_unstable_by_key(|item| pair(item).key());
         Ok(())
     })
 }
 
-/// Sorts a few distinct pairs with the same index a by their index b and by their image.
 fn insertion_sort(row: &mut [Collision], images: &mut [[i32; 3]]) {
     for end in 1..row.len() {
         let mut place = end;
@@ -178,10 +171,9 @@ fn insertion_sort(row: &mut [Collision], images: &mut [[i32; 3]]) {
     }
 }
 
-/// Scratch memory: the pairs, and a key for each pair, made of its index b and its place.
+/// The pairs of a row, and a key for each, made of its b and its place.
 type RowMemory = (Vec<(Collision, [i32; 3])>, Vec<u64>);
 
-/// As `insertion_sort`, for any number of pairs.
 fn sort_row_with_images(
     row: &mut [Collision],
     images: &mut [[i32; 3]],
@@ -193,8 +185,8 @@ fn sort_row_with_images(
     }
     pairs.clear();
     pairs.extend(row.iter().copied().zip(images.iter().copied()));
-    // The sort moves 64-bit keys, which are smaller than pairs. Images are compared only if two
-    // pairs also have the same b, which is rare.
+    // Keys of 64 bits are smaller than pairs. Images are compared only if b is the same,
+    // which is rare.
     keys.clear();
     keys.extend(
         (0..)
@@ -210,8 +202,7 @@ fn sort_row_with_images(
     }
 }
 
-/// Sorts the pairs of each row by their index b. The first row begins at `begin`, and `ends` has the ends of the
-/// rows. Returns the end of the last row.
+/// Returns the end of the last row. The first begins at `begin`.
 #[inline(always)]
 fn sort_rows(pairs: &mut [Collision], ends: &[u32], mut begin: usize) -> usize {
     for &end in ends {
@@ -222,8 +213,7 @@ fn sort_rows(pairs: &mut [Collision], ends: &[u32], mut begin: usize) -> usize {
     begin
 }
 
-/// Sorts distinct pairs with the same index a by their index b. Inlined, because there is mostly at
-/// most one pair.
+/// Inlined, because there is mostly at most one pair.
 #[inline(always)]
 fn sort_row(row: &mut [Collision]) {
     match row.len() {
@@ -241,16 +231,14 @@ fn sort_row(row: &mut [Collision]) {
     }
 }
 
-/// Returns whether the pairs of a short list are already sorted by their index b. This is common if
-/// neighbouring spheres are close in memory. The loop has no branch for each pair, because branches would
-/// cost more.
+/// Common if neighbouring spheres are close in memory. Branches for each pair would cost more.
 fn in_order(row: &[Collision]) -> bool {
     row.windows(2)
         .fold(true, |so_far, two| so_far & (two[0].b < two[1].b))
 }
 
-/// Sorts a few pairs by their index b. The place of a pair is the number of pairs before it.
-/// Counting takes more comparisons than other algorithms, but no branches that may be mispredicted.
+/// The place of a pair is the number of pairs before it. Counting takes more comparisons than
+/// other algorithms, but no branches that may be mispredicted.
 #[inline(always)]
 fn sort_by_rank<const BLOCKS: usize>(row: &mut [Collision]) {
     let mut pairs = [[Collision::default(); LANES]; BLOCKS];
@@ -264,7 +252,7 @@ fn sort_by_rank<const BLOCKS: usize>(row: &mut [Collision]) {
     let mut ranks = [i32x4::splat(0); BLOCKS];
     for &b in &b.as_flattened()[..row.len()] {
         for (ranks, &block) in ranks.iter_mut().zip(&blocks) {
-            // The result of a true comparison is −1, so the subtraction adds 1 to the rank.
+            // A true comparison is −1.
             *ranks -= block.simd_gt(i32x4::splat(b));
         }
     }

@@ -19,24 +19,20 @@ use crate::limits::Limits;
 use crate::walls::{Mesh, Path, Triangle, Walls};
 use crate::{Error, Sphere, WallCollision};
 
-/// Number of spheres in a parallel task of the search.
 const FEW: usize = 512;
 
-/// A step with meshes in open space.
 pub(super) struct Meshes<'a> {
     dt: f32,
-    /// Each mesh, and the number of its first triangle among the walls.
     meshes: Vec<(u32, &'a Mesh)>,
     limits: Limits,
     tested: AtomicU64,
 }
 
-/// A sphere and a mesh that it may touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NearMesh {
     mesh: u32,
-    /// Position of the sphere along the space-filling curve by which the triangles are sorted. Spheres are
-    /// processed in this order, so that successive spheres need nodes of the tree that are still in the cache.
+    /// Spheres are processed along the space-filling curve of the triangles, so that nodes
+    /// are still in the cache.
     place: u64,
     sphere: u32,
 }
@@ -57,8 +53,7 @@ impl<'a> Meshes<'a> {
         }
     }
 
-    /// Appends to `near` the spheres of one chunk that may touch triangles. `start` is the index of
-    /// the chunk's first sphere.
+    /// Appends to `near` the spheres of a chunk, from index `start`, that may touch triangles.
     pub(super) fn select(
         &self,
         spheres: &[Sphere],
@@ -89,7 +84,6 @@ impl<'a> Meshes<'a> {
         Ok(())
     }
 
-    /// Returns the paths of [`LANES`] spheres relative to the moving mesh.
     #[inline(always)]
     fn paths(&self, mesh: &Mesh, spheres: &[Sphere; LANES]) -> Path<f32x4> {
         let [[x, y, z, radius], [u, v, w, _]] = rows(spheres.each_ref());
@@ -101,8 +95,8 @@ impl<'a> Meshes<'a> {
         Path::new([x, y, z], radius, displacement)
     }
 
-    /// Tests the spheres of `near` against the triangles near them. Appends those that touch to `found`, and
-    /// adds their number to `pairs`.
+    /// Tests the spheres of `near`. Appends those that touch to `found`, and adds their
+    /// number to `pairs`.
     pub(super) fn search(
         &self,
         spheres: &[Sphere],
@@ -126,7 +120,7 @@ impl<'a> Meshes<'a> {
         near: &[NearMesh],
         pairs: &AtomicU64,
     ) -> Result<Vec<WallCollision>, Error> {
-        // The spheres are copied in a separate loop, so that the processor can overlap many cache misses.
+        // In a separate loop, so that many cache misses overlap.
         let mut copies = [Sphere::default(); FEW];
         for (copy, near) in copies.iter_mut().zip(near) {
             *copy = spheres[near.sphere as usize];
@@ -160,7 +154,6 @@ impl<'a> Meshes<'a> {
             let more = found.len() as u64;
             let all = self.tested.fetch_add(more, Ordering::Relaxed) + more;
             self.limits.allow_candidates(all)?;
-            // In a separate loop, for the same reason.
             triangles.clear();
             triangles.extend(found.iter().filter_map(|&(sphere, triangle)| {
                 let corners = mesh.triangle(triangle as usize)?;

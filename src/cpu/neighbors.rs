@@ -17,8 +17,8 @@ use crate::shared::tag::{INSIDE, level_of, segment_of, segment_power, slab_of};
 
 const RANGES_AT_ONCE: usize = 16;
 
-/// Neighbouring cells along x, in one level and one time slab. Because cells may share slots, a
-/// search for these cells may also find proxies in other cells.
+/// Neighbouring cells along x, in one level and one time slab. Cells may share slots, so a
+/// search may also find proxies of others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellRow {
     level: u32,
@@ -43,9 +43,7 @@ impl CellRow {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grids<'a> {
     pub(crate) levels: &'a [Level],
-    /// For each level, a bit mask of the other levels that it searches.
     pub(crate) searched: &'a [u64],
-    /// For each slot, the index of its first proxy among the sorted proxies.
     pub(crate) starts: &'a [u32],
     pub(crate) sets: Sets,
 }
@@ -71,9 +69,9 @@ fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
 }
 
 impl Grids<'_> {
-    /// Returns half the neighbourhood of a proxy in its own level, as five ranges of the sorted
-    /// proxies, each of up to three cells in a row along x. Returns `None` if a cell of the
-    /// neighbourhood has no slot of its own, or if the step has two sets.
+    /// Returns half the neighbourhood of a proxy in its own level: five ranges of up to
+    /// three cells along x. `None` if a cell has no slot of its own, or if the step has two
+    /// sets.
     #[inline(always)]
     pub(crate) fn own_ranges(&self, searcher: &Searcher) -> Option<[Range<usize>; 5]> {
         if searcher.tag & INSIDE == 0 || self.sets.are_two() {
@@ -95,9 +93,8 @@ impl Grids<'_> {
         ])
     }
 
-    /// Visits half the neighbourhood of a proxy in its own level, where some cells share slots: the
-    /// rest of the proxy's cell, the next cell along x, and the four following rows of cells in y
-    /// and z.
+    /// Visits half the neighbourhood of a proxy in its own level, where cells share slots:
+    /// the rest of its cell, the next cell along x, and the four following rows.
     #[cold]
     pub(crate) fn search_own_rows(
         &self,
@@ -135,8 +132,7 @@ impl Grids<'_> {
             let number = searched.trailing_zeros();
             searched &= searched - 1;
             let level = &self.levels[number as usize];
-            // Two segments touch only if, along each axis, the distance between their middles is at
-            // most the sum of their half extents.
+            // Segments that touch are at most the sum of their half extents apart along each axis.
             let at = three(middle, |x| x * level.inverse_cell);
             let around = three(reach, |reach| reach * level.inverse_cell + level.reach);
             let mut low = floor(each(at, around, |x, around| x - around));
@@ -156,8 +152,7 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits the proxies in the cells from `low` to `high`, in one time slab. All these cells are
-    /// in the level's box, so those with the same y and z are one range of the sorted proxies.
+    /// All these cells are in the level's box, so those with the same y and z are one range.
     #[inline(always)]
     fn visit_box(
         &self,
@@ -189,21 +184,18 @@ impl Grids<'_> {
         visit(&found[..count], None);
     }
 
-    /// Visits all proxies of a level whose cells are smaller than those of the searching proxy's
-    /// level. If that level has proxies outside its box, this replaces a search that would have to
-    /// look up very many cells one by one. The case is rare: the plan (`coarse_searches_fine`)
-    /// allows a search of smaller cells only if it expects all proxies of the level to be inside
-    /// its box.
+    /// Visits all proxies of a level with smaller cells that has proxies outside its box,
+    /// instead of looking up very many cells. Rare, because the plan
+    /// (`coarse_searches_fine`) expects all of them inside.
     #[cold]
     #[inline(never)]
     fn visit_all(&self, level: &Level, visit: &mut impl FnMut(&[Range<usize>], Option<CellRow>)) {
         visit(&[level.spheres(self.starts)], None);
     }
 
-    /// Visits the proxies in the cells from `low` to `high` of the level `number`, in one time
-    /// slab. A row of cells along x is one range if it is inside the box. Otherwise, its cells are
-    /// looked up one by one. They are larger than those of the searching proxy's own level, so
-    /// there are at most four along each axis.
+    /// A row of cells along x is one range inside the box. Outside, its cells are looked up
+    /// one by one: at most four along each axis, because they are larger than those of the
+    /// searching proxy.
     fn visit_rows(
         &self,
         number: u32,
@@ -221,8 +213,7 @@ impl Grids<'_> {
         }
     }
 
-    /// Clips the range of cells from `low` to `high` to the level's box. If any proxy lies outside
-    /// the box, returns false and does not clip the range.
+    /// Clips the cells to the level's box, unless proxies lie outside it. Returns whether it did.
     #[cold]
     fn trim(&self, level: &Level, low: &mut [i32; 3], high: &mut [i32; 3]) -> bool {
         let nothing = !level.has_outside(self.starts);
@@ -236,8 +227,7 @@ impl Grids<'_> {
         nothing
     }
 
-    /// Visits the proxies in a row of cells from `x[0]` to `x[1]`. If each cell of the row has its
-    /// own slot, they are one range of the sorted list, otherwise one range for each cell.
+    /// Visits a row of cells: one range, or one for each cell if cells share slots.
     fn for_each_piece(
         &self,
         number: u32,

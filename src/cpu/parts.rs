@@ -10,9 +10,8 @@ pub(crate) fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     rest.split_off_mut(..count).unwrap_or_default()
 }
 
-/// Divides `all` into consecutive parts, numbered by the range `parts`, and calls `work` in
-/// parallel with the number and the contents of each. `take` gets some consecutive parts and the
-/// numbers of the first few of them, which it must split off and return.
+/// Calls `work` in parallel with each of the parts `parts` of `all`. `take` splits off and
+/// returns some consecutive parts, with the numbers of the first few of them.
 pub(crate) fn for_each_part<T: Send>(
     parts: Range<usize>,
     all: T,

@@ -28,7 +28,7 @@ use crate::step::CheckedStep;
 use crate::threads;
 use crate::{Collision, Error};
 
-/// The CPU backend. It keeps memory, but no results, from step to step.
+/// It keeps memory, but no results, from step to step.
 #[derive(Default)]
 pub(crate) struct Cpu {
     space: SpaceMemory,
@@ -38,7 +38,6 @@ pub(crate) struct Cpu {
     stages: StageMemory,
     open: PairMemory<Collision>,
     periodic: PairMemory<ImageCollision>,
-    /// Pairs with an image, sorted into buckets by the index of their first sphere.
     sorted_images: Buckets<ImageCollision>,
 }
 
@@ -75,9 +74,8 @@ struct Planned<'a, S> {
 }
 
 impl Cpu {
-    /// Runs all stages. Fills `pairs` with the pairs that touch and, in a periodic domain, `images`
-    /// with the image of the second sphere of each pair. Reuses the memory of `times` for the
-    /// durations of the stages.
+    /// Runs all stages. Fills `pairs` and, in a periodic domain, `images`. Reuses the
+    /// memory of `times`.
     pub(crate) fn run(
         &mut self,
         step: CheckedStep<'_>,
@@ -119,8 +117,8 @@ impl Cpu {
             proxies,
         };
         let stages = &mut self.stages;
-        // From here on, the number of segments decides whether several threads are used, because
-        // even few spheres may have many segments.
+        // Even few spheres may have many segments, so their number decides whether
+        // several threads are used.
         let counts = match cell {
             None => {
                 images.clear();
@@ -225,7 +223,7 @@ impl<S: ProxySpace> Planned<'_, S> {
     ) -> Result<PairCounts, Error> {
         let fullest = self.fill_grids(memory, clock)?;
         let search = self.search(&memory.sorted);
-        // In most steps, a cheap upper bound of the number of candidates is below the limit.
+        // Mostly, this cheap bound is below the limit.
         if self.plan.max_candidates(&memory.sorted.starts, fullest) > self.limits.candidates {
             self.limits.allow_candidates(tally(&search))?;
         }
@@ -242,7 +240,7 @@ impl<S: ProxySpace> Planned<'_, S> {
         Ok(counts)
     }
 
-    /// Sorts all proxies by slot. Returns the largest number of them in one slot.
+    /// Returns the number of proxies in the fullest slot.
     fn fill_grids(&self, memory: &mut StageMemory, clock: &mut StageClock) -> Result<u32, Error> {
         let Self {
             scale, space, plan, ..

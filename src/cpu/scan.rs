@@ -2,9 +2,9 @@
 //! bucket by itself, and the shaders scan one table of all keys. Twin of `shaders/collide/scan_reduce.wgsl`
 //! and `shaders/collide/scan_apply.wgsl`.
 
-/// Does a stable counting sort. Calls `put` with each item and its index in sorted order, counted
-/// from `begin`. Fills `ends` with the index after the last item of each key, and returns the
-/// largest number of items with one key.
+/// A stable counting sort. Calls `put` with each item and its sorted index, counted from
+/// `begin`. Fills `ends` with the end of each key, and returns the largest number of items with
+/// one key.
 #[inline(always)]
 pub(crate) fn places<T>(
     items: impl Iterator<Item = T> + Clone,

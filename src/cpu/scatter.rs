@@ -28,9 +28,8 @@ use crate::shared::segments::{Cut, Frame};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// Limit for the average number of input chunks from which a bucket takes its spheres. If there are
-/// more chunks, all spheres are copied to their buckets before the sort. If there are fewer, most
-/// of the spheres are still in the cache, and no copy is needed.
+/// If a bucket takes its spheres from more input chunks on average, all are copied to their
+/// buckets before the sort. Otherwise, most are still in the cache.
 const FEW_CHUNKS: usize = 16;
 
 pub(crate) fn scatter(
@@ -49,8 +48,7 @@ pub(crate) fn scatter(
     if scattered {
         bring_to_buckets(spheres, space, binned, in_order);
     }
-    // The range of each slot begins where the range before it ends. So the table is a 0, followed
-    // by the ends of all ranges.
+    // A range begins where the one before it ends, the first at 0.
     take(&mut starts, 1)[0] = 0;
     let all = BucketPart {
         before: 0,
@@ -104,12 +102,12 @@ impl<'a> BucketPart<'a> {
         part
     }
 
-    /// Sorts the proxies of a bucket by slot. Returns the number of proxies in the fullest slot.
+    /// Sorts the proxies of a bucket by slot. Returns the number in the fullest slot.
     /// Writes the end of each slot and the slot of each proxy.
     ///
-    /// Writes three numbers to `order` for each sorted proxy: the index of its sphere, its word,
-    /// and its tag. If `brought` is true, the spheres have been copied to a list of the bucket, and
-    /// the index is a position in this list. Otherwise, it is a position in the input.
+    /// For each sorted proxy, `order` gets the index of its sphere, its word and its tag.
+    /// If `brought`, the index is a position in the list of the bucket, otherwise in the
+    /// input.
     fn sort(
         &mut self,
         bucket: usize,
@@ -135,8 +133,7 @@ impl<'a> BucketPart<'a> {
         )
     }
 
-    /// Writes the proxies in sorted order. `order` is as [`sort`](Self::sort) writes it, with
-    /// indices in `source`.
+    /// `order` is as [`sort`](Self::sort) writes it, with indices in `source`.
     fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
         let targets = self.tags.iter_mut().zip(&mut *self.spheres);
         for ((own_tag, own_sphere), &[from, word, tag]) in targets.zip(order) {
@@ -162,7 +159,6 @@ fn fill_balls(
         .zip(tags.par_chunks(LANES))
         .with_min_len(CHUNK / LANES)
         .for_each(|((balls, spheres), tags)| {
-            // Copies of the last sphere fill up the last block.
             let lane = |lane: usize| lane.min(spheres.len() - 1);
             let words = from_fn(|k| spheres[lane(k)].word);
             let paths = space.paths(scale, frame, from_fn(|k| &spheres[lane(k)]), words);

@@ -7,17 +7,13 @@ use crate::reuse::{ReusedVec, ScratchPool};
 
 #[derive(Debug, Default)]
 pub(crate) struct SortedProxies {
-    /// For each slot, the index of its first proxy among the sorted proxies. One more entry marks
-    /// the end of the last slot.
+    /// The index of the first proxy of each slot, and the end of the last.
     pub(crate) starts: ReusedVec<u32>,
     pub(crate) spheres: ReusedVec<SortedSphere>,
     pub(crate) balls: ReusedVec<Balls>,
-    /// The tag of each sorted proxy. The flag [`INSIDE`](crate::shared::tag::INSIDE) tells that
-    /// each neighbouring cell has a slot of its own.
     pub(crate) tags: ReusedVec<u32>,
     pub(crate) slots: ReusedVec<u32>,
-    /// Scratch memory for sorting a bucket. For each sorted proxy: the place from which its sphere
-    /// is read, its word, and its tag.
+    /// For each proxy of a bucket: the place of its sphere, its word, and its tag.
     pub(super) orders: ScratchPool<[u32; 3]>,
     pub(super) unsorted: ScratchPool<SortedSphere>,
 }

@@ -4,16 +4,15 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::shared::moving_sphere::MovingSphere;
 
-/// A sorted proxy, in the caller's units. A segment has the motion of its sphere in the whole step.
-/// So the test of two spheres gives the same result for all of their segments.
+/// In the caller's units. A segment has the motion of its sphere in the whole step, so that all
+/// its segments give the same result.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedSphere {
     pub(crate) center: [f32; 3],
     pub(crate) radius: f32,
     pub(crate) velocity: [f32; 3],
-    /// The word of the proxy: the index of its sphere in open space, or a number that
-    /// [`ProxySpace`](super::images::ProxySpace) decodes in a periodic domain.
+    /// See [`ProxySpace`](super::images::ProxySpace).
     pub(crate) word: u32,
 }
 

@@ -8,11 +8,11 @@ use crate::{Error, Sphere, WallCollision};
 
 const LIST: &str = "the list of wall collisions";
 
-/// The spheres that touch walls, sorted by sphere, by wall and by image.
+/// Sorted by sphere, by wall and by image.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WallHits {
     pub(crate) hits: Vec<WallCollision>,
-    /// In a periodic domain, the image of the sphere for each entry of `hits`. Empty in open space.
+    /// The images of `hits`. Empty in open space.
     pub(crate) images: Vec<[i32; 3]>,
 }
 
@@ -37,8 +37,8 @@ pub(super) fn append<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<(), Error>
     Ok(())
 }
 
-/// Calls `visit` for every four spheres, with the number of spheres before them. If fewer than four are left,
-/// the block is filled up with copies, and the mask tells which of the four are real.
+/// Calls `visit` for every four spheres, with the number of spheres before them. The mask tells
+/// which of the last four are real.
 #[inline(always)]
 pub(super) fn each_block(
     spheres: &[Sphere],

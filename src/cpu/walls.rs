@@ -22,24 +22,19 @@ use crate::step::UncheckedStep;
 use crate::walls::{CylinderImages, HalfSpace, Round, Solid, Wall, Walls, vector};
 use crate::{Domain, Error, Sphere, WallCollision};
 
-/// Bound of the rounding error of the float32 filter, relative to the lengths in its computation. docs/exact.md
-/// (section 6) has the proof.
+/// Relative to the lengths in the computation (docs/exact.md, section 6).
 const ERROR: f32 = 1.0 / (1 << 18) as f32;
-/// Absolute error margin of the float32 filter. It covers underflow, which [`ERROR`] does not
-/// cover.
+/// Covers underflow, which [`ERROR`] does not.
 const LEAST: f64 = 1.0 / (1_u64 << 50) as f64;
 
-/// A step with walls. `filters` has float32 versions of the walls for the first test.
 struct WallTask<'a> {
     dt: f32,
     domain: Domain,
     walls: Vec<Tested>,
     meshes: Option<Meshes<'a>>,
-    /// The half-spaces whose planes are perpendicular to a coordinate axis, which are tested all at
-    /// once. The walls in `filters` are tested one by one.
+    /// Tested all at once. The walls in `filters` are tested one by one.
     faces: Faces,
     filters: Vec<Filter>,
-    /// Whether images are tested against any of the walls.
     with_images: bool,
     limits: Limits,
     found: AtomicU64,
@@ -54,19 +49,16 @@ struct Tested {
     images: WallImages,
 }
 
-/// The spheres of one parallel task that touch walls, and those that may touch a mesh.
 #[derive(Default)]
 struct WallPart {
     found: WallHits,
     near_meshes: Vec<NearMesh>,
-    /// The walls near a block of four spheres. Each has a bit mask, in which bit k is set if sphere k of the
-    /// block may touch the wall.
+    /// The walls near a block of four spheres, with a mask of the spheres.
     near_walls: Vec<(u32, u32)>,
 }
 
-/// Writes the spheres of a step that touch walls to `found`. The numbers of the spheres must be valid. In a periodic
-/// domain, these are only contacts with half-spaces and cylinders, which are infinite. `bounded_walls.rs` finds the
-/// contacts with finite walls.
+/// In a periodic domain, only half-spaces and cylinders, which are infinite: `bounded_walls.rs`
+/// has the others.
 pub(crate) fn find_at_walls(
     walls: &Walls,
     step: &UncheckedStep<'_>,
@@ -93,13 +85,12 @@ pub(crate) fn find_at_walls(
     }
 }
 
-/// The images of spheres that are tested against a wall.
 enum WallImages {
-    /// The spheres have no images, or their images touch the wall in the same way.
+    /// There are none, or they touch the wall in the same way.
     None,
-    /// A solid cylinder. Only images that may reach it are tested.
+    /// Only those that may reach the cylinder.
     Around(CylinderImages),
-    /// A solid sphere in a periodic domain, which is tested in `bounded_walls.rs`.
+    /// Tested in `bounded_walls.rs`.
     Elsewhere,
 }
 
@@ -156,7 +147,6 @@ impl<'a> WallTask<'a> {
         }
     }
 
-    /// Tests some spheres, of which the first one has the index `first`.
     fn run(&self, spheres: &[Sphere], first: usize) -> Result<WallPart, Error> {
         let mut part = WallPart::default();
         if !self.walls.is_empty() {
@@ -284,7 +274,6 @@ impl<'a> WallTask<'a> {
     }
 }
 
-/// The paths of four moving spheres during the step.
 struct Paths {
     center: [f32x4; 3],
     radius: f32x4,
@@ -315,16 +304,15 @@ impl Paths {
     }
 }
 
-/// Four balls, each around the whole path of a sphere. The centre is the start of the path, and the radius `reach`
-/// includes a margin for rounding.
+/// Each ball is around the whole path of a sphere, with a margin for rounding.
 struct PathBalls {
     center: [f32x4; 3],
     reach: f32x4,
 }
 
-/// The half-spaces of a step whose planes are perpendicular to a coordinate axis. They are tested together:
-/// only the innermost plane on either side of each axis matters. Each number is stored in all four SIMD lanes,
-/// because copying it there for each block of spheres would take longer than the test.
+/// The half-spaces perpendicular to a coordinate axis, of which only the innermost on either
+/// side of each axis matters. In all lanes, because copying for each block would take longer
+/// than the test.
 struct Faces {
     low: [f32x4; 3],
     high: [f32x4; 3],
@@ -338,8 +326,7 @@ impl Faces {
         }
     }
 
-    /// Adds a wall to these half-spaces if it is a half-space whose plane is perpendicular to a
-    /// coordinate axis. Returns whether the wall was added.
+    /// Takes a half-space perpendicular to a coordinate axis. Returns whether it did.
     fn take(&mut self, filter: &Filter) -> bool {
         let &Filter::HalfSpace { normal, offset } = filter else {
             return false;
@@ -359,8 +346,6 @@ impl Faces {
         false
     }
 
-    /// For each of [`LANES`] spheres, returns whether its path reaches any of the planes, as a SIMD
-    /// mask.
     #[inline(always)]
     fn near(&self, paths: &Paths) -> f32x4 {
         let mut near = f32x4::splat(0.0);
@@ -375,20 +360,16 @@ impl Faces {
     }
 }
 
-/// A wall in float32, for the test that discards spheres far from it. Each number is stored in all four SIMD
-/// lanes.
+/// A wall in float32, in all lanes, for the test that discards spheres far from it.
 #[derive(Clone, Copy)]
 enum Filter {
-    /// A half-space at rest that contains the moving half-space at all times of the step. It is given by its unit
-    /// normal and the offset of its plane from the origin.
+    /// At rest, and contains the moving half-space at all times of the step.
     HalfSpace { normal: [f32x4; 3], offset: f32x4 },
     Round {
         point: [f32x4; 3],
-        /// Unit vector along the axis of a cylinder.
         axis: Option<[f32x4; 3]>,
-        /// Radius of a wall at rest that stands for the moving wall: a sphere that touches the moving wall during the
-        /// step touches this wall, too. The radius is larger than the true one if the wall is solid, and smaller if the
-        /// wall is hollow.
+        /// That of a wall at rest which spheres touch if they touch the moving one:
+        /// larger if the wall is solid, smaller if it is hollow.
         radius: f32x4,
         inside: bool,
     },
@@ -429,7 +410,6 @@ impl Filter {
         }
     }
 
-    /// Returns a mask of the spheres that may touch the wall.
     #[inline(always)]
     fn near(&self, balls: &PathBalls) -> f32x4 {
         match *self {

@@ -3,11 +3,9 @@
 
 use glam::DVec3;
 
-/// The exact result for two spheres that touch, rounded to the nearest float32.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Hit {
     pub(crate) toi: f32,
-    /// Penetration depth at the start of the step, or 0 if the spheres do not overlap then.
     pub(crate) depth: f32,
 }
 
@@ -20,16 +18,13 @@ impl From<[f32; 2]> for Hit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
     Float64,
-    /// Exact integers decided the pair, because the error bound of float64 was too large.
     Integers,
 }
 
-/// Time, direction and speed of the first contact of two spheres. The last few digits of these numbers may be
-/// wrong.
+/// The last few digits may be wrong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
     pub(crate) time: f64,
     pub(crate) normal: DVec3,
-    /// Speed at which the spheres approach each other along the vector `normal`.
     pub(crate) approach: f64,
 }

@@ -13,12 +13,10 @@ use crate::shared::sets::Sets;
 use crate::step::CheckedStep;
 use crate::{Collision, Domain, Error, Sphere};
 
-/// Numbers of pairs that the first test (in float32 on a GPU, in float64 on the CPU) could not
-/// decide.
+/// Pairs that the first test (in float32 on a GPU, in float64 on the CPU) could not decide.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Grazing {
     pub(crate) all: u64,
-    /// Number of pairs that only exact integers could decide, because float64 was too imprecise.
     pub(crate) by_integers: u64,
 }
 
@@ -36,7 +34,6 @@ impl Grazing {
     }
 }
 
-/// Counts of the reported pairs that one task has tested.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     grazing: Grazing,
@@ -52,7 +49,7 @@ impl Counts {
     }
 }
 
-/// Number of reported pairs that a task tests. It is even, because they are tested two at a time.
+/// Even, because pairs are tested two at a time.
 const TASK: usize = 4096;
 
 /// In debug builds, the host decides one of so many pairs that a GPU has decided.
@@ -66,10 +63,9 @@ const MISS: Collision = Collision {
     depth: 0.0,
 };
 
-/// Decides exactly which of the reported pairs touch ([`impact`]), and fills `pairs` with these,
-/// sorted and without repeats. A report names two spheres and, in a periodic domain, the image of
-/// the second sphere. The caller's function `spheres` returns the two spheres that a report names,
-/// or `None` if the pair is to be skipped.
+/// Decides exactly which of the reported pairs touch ([`impact`]), and fills `pairs` with
+/// these, sorted and without repeats. `spheres` returns the spheres of a report, or `None` if
+/// the pair is to be skipped.
 pub(crate) fn decide_reported_with<R: Report>(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     (sets, domain, dt, enclosing): Request<'_>,
@@ -77,18 +73,16 @@ pub(crate) fn decide_reported_with<R: Report>(
     pairs: &mut Vec<R::Listed>,
 ) -> Result<Grazing, Error> {
     let b_offset = u32::try_from(sets.b_offset()).unwrap_or(u32::MAX);
-    // A pair may be reported twice, with the flag [`GRAZING`] (undecided) and without it, and
-    // either report may be kept. This affects only the count of grazing pairs, because each kept
-    // pair is tested in exact arithmetic.
+    // A pair may be reported with the flag [`GRAZING`] and without it. This affects only the
+    // count of grazing pairs.
     sort(reported, R::key);
     let tasks = resized(pairs, reported.len(), LIST)?
         .par_chunks_mut(TASK)
         .zip(reported.par_chunks(TASK));
     let counts = tasks.map(|(pairs, reported)| {
         let mut counts = Counts::default();
-        // `sweep` tests two pairs at a time, and `impact` the pairs that it leaves undecided.
         for (pairs, reported) in pairs.chunks_mut(2).zip(reported.chunks(2)) {
-            // The last pair may be alone. It is then tested twice.
+            // The last pair may be alone, and is tested twice.
             let two = [reported[0], reported[reported.len() - 1]];
             let found = two.map(|report| {
                 let ReportedPair { a, b } = report.pair();
@@ -136,15 +130,14 @@ pub(crate) fn decide_reported_with<R: Report>(
         counts
     });
     let counts = counts.reduce(Counts::default, Counts::plus);
-    // Removing misses takes a pass of one thread over the whole list.
+    // A pass of one thread over the whole list.
     if counts.misses > 0 {
         pairs.retain(|pair| pair.pair().a != MISS.a);
     }
     Ok(counts.grazing)
 }
 
-/// Logs that a GPU called a pair a certain hit although the spheres do not touch. docs/exact.md
-/// proves this impossible. The list of collisions is correct in any case.
+/// docs/exact.md proves this impossible. The list is correct in any case.
 #[cold]
 fn log_false_hit(a: u32, b: u32) {
     log::error!("the GPU reported ({a}, {b}) as a certain hit, but they do not touch");
@@ -158,8 +151,8 @@ pub(crate) fn decide_reported<R: Report>(
     decide_reported_with(spheres_of(step.spheres), request(step), reported, pairs)
 }
 
-/// The sets, the domain and the duration of a step, and whether its spheres enclose those of a step in float64. Then a pair
-/// that float64 does not decide is kept.
+/// The sets, the domain, the duration, and whether the spheres enclose those of a step in
+/// float64. Then a pair that float64 does not decide is kept.
 type Request<'a> = (Sets, &'a Domain, f32, bool);
 
 fn request<'a>(step: &'a CheckedStep<'_>) -> Request<'a> {
@@ -171,9 +164,7 @@ fn spheres_of(spheres: &[Sphere]) -> impl Fn(u32, u32) -> Option<[Sphere; 2]> {
     move |a, b| Some([sphere(a)?, sphere(b)?])
 }
 
-/// Tests all pairs in `reported` in exact arithmetic, as [`decide_reported_with`] does. In a periodic
-/// domain, `reported` also has the image of the second sphere of each pair, and `images` is filled
-/// with the image of the second sphere of each touching pair. In open space, both are empty.
+/// As [`decide_reported_with`], and fills `images`, in a periodic domain.
 #[cfg_attr(
     not(feature = "gpu"),
     allow(dead_code, reason = "only the GPU backend makes these lists")
@@ -202,18 +193,15 @@ pub(crate) fn decide(
     Ok(grazing)
 }
 
-/// What [`settle`] needs to know about a step, besides its spheres.
 #[cfg(feature = "gpu")]
 pub(crate) struct Settling<'a> {
     pub(crate) domain: &'a Domain,
     pub(crate) dt: f32,
-    /// Factor that converts a time of impact to the unit of time of the list.
     pub(crate) times: f32,
 }
 
-/// Completes a list of pairs that a GPU has decided: decides the pairs that it has left open, which have the flag
-/// [`GRAZING`] in `b`, and sorts the list. It then has each pair once. `images` has the image of the second sphere of
-/// each pair. In open space, it may be empty. The caller's function `spheres` returns the two spheres of a pair.
+/// Decides the pairs that a GPU has left open, which have the flag [`GRAZING`] in `b`, and
+/// sorts the list, without repeats. `images` may be empty in open space.
 #[cfg(feature = "gpu")]
 pub(crate) fn settle(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
@@ -248,7 +236,7 @@ fn settle_listed<L: Listed>(
             let report = listed.report();
             let ReportedPair { a, b } = report.pair();
             let open = b & GRAZING != 0;
-            // In debug builds, the host also decides some of the other pairs, to find errors of drivers.
+            // To find errors of drivers.
             let is_checked = cfg!(debug_assertions) && index % CHECKED == 0;
             if !open && !is_checked {
                 continue;
@@ -286,22 +274,21 @@ fn settle_listed<L: Listed>(
     Ok(counts.grazing)
 }
 
-/// Logs that a GPU has decided a pair wrongly. docs/exact.md proves this impossible, unless the driver has errors.
+/// docs/exact.md proves this impossible, unless the driver has errors.
 #[cfg(feature = "gpu")]
 #[cold]
 fn log_wrong_pair(listed: &Collision, found: Option<Hit>) {
     log::error!("the GPU has decided a pair wrongly: {listed:?} instead of {found:?}");
 }
 
-/// Converts a time of impact to another unit of time. The result is the nearest float32.
+/// The result is the nearest float32.
 #[cfg(feature = "gpu")]
 #[allow(clippy::cast_possible_truncation, reason = "rounding is intended")]
 pub(crate) fn scaled(toi: f32, times: f32) -> f32 {
-    // The product is exact in float64. Adding 0.0 turns a time of -0 into 0: if the length of the step is -0.
+    // Exact in float64. Adding 0.0 turns −0 into 0.
     (f64::from(toi) * f64::from(times) + 0.0) as f32
 }
 
-/// Tests all reported pairs of a step, as [`decide`] does.
 #[cfg_attr(
     not(feature = "gpu"),
     allow(dead_code, reason = "only the GPU backend makes these lists")

@@ -19,7 +19,6 @@ use super::answer::{Hit, Touch};
 use super::shift::Shift;
 use crate::shared::moving_sphere::MovingSphere;
 
-/// Largest relative error of one float64 operation: half a unit in the last place of 1.
 const U: f64 = f64::EPSILON / 2.0;
 
 #[derive(Clone, Copy)]
@@ -29,8 +28,7 @@ struct Bounded {
 }
 
 impl Bounded {
-    /// Returns the sign of the exact number that `value` approximates, or `None` if the error may
-    /// change the sign.
+    /// Returns the sign of the exact number, or `None` if the error may change it.
     fn sign(self) -> Option<Ordering> {
         if self.value.abs() > self.error || self.error == 0.0 {
             self.value.partial_cmp(&0.0)
@@ -39,9 +37,8 @@ impl Bounded {
         }
     }
 
-    /// Returns the exact number that `value` approximates, rounded to float32, or `None` if the
-    /// error bound leaves open which float32 is nearest. The caller knows that the exact number is
-    /// within `range`.
+    /// Returns the exact number, which is within `range`, rounded to float32, or `None` if
+    /// the error leaves it open.
     fn round(self, range: [f64; 2]) -> Option<f32> {
         let [low, high] = [
             (self.value - self.error).max(range[0]) as f32,
@@ -51,18 +48,16 @@ impl Bounded {
     }
 }
 
-/// Two spheres, by their relative position p, their relative velocity v, and the sum r of their
-/// radii. Each of these numbers is the rounded result of one addition or subtraction.
+/// Relative position p, relative velocity v, and sum r of the radii, each the rounded result of
+/// one operation.
 pub(super) struct PairFloat64 {
     p: DVec3,
     v: DVec3,
     r: f64,
-    /// The squares p·p and r², where p is the relative position of two spheres, and r is the sum of
-    /// their radii. Of these squares, p·p has 5 rounding errors, and r² has 3.
+    /// p·p, with 5 rounding errors, and r², with 3.
     squares: [f64; 2],
-    /// Bound of the error of the relative position p, beyond the one rounding error that p has in
-    /// open space. Displacing the second sphere along the edges of a periodic domain may cause this
-    /// error. In open space, the bound is 0.
+    /// Error of p beyond its one rounding error, from displacing the second sphere. 0 in
+    /// open space.
     off: DVec3,
 }
 
@@ -89,8 +84,7 @@ impl PairFloat64 {
         self.off.dot(2.0 * self.p.abs() + self.off)
     }
 
-    /// Returns p·p − r² for the relative position p of two spheres and the sum r of their radii.
-    /// The result is positive if the spheres are apart at the start.
+    /// Returns p·p − r², positive if the spheres are apart at the start.
     fn outside(&self) -> Bounded {
         let [pp, rr] = self.squares;
         Bounded {
@@ -99,8 +93,7 @@ impl PairFloat64 {
         }
     }
 
-    /// Returns −p·v for the relative position p and the relative velocity v of two spheres, with 5
-    /// rounding errors. The result is positive if the spheres approach each other at the start.
+    /// Returns −p·v, with 5 rounding errors, positive if the spheres approach each other.
     fn closing(&self) -> Bounded {
         Bounded {
             value: -self.p.dot(self.v),
@@ -108,11 +101,9 @@ impl PairFloat64 {
         }
     }
 
-    /// Returns the discriminant (p·v)² − (p·p − r²)·v·v of the quadratic equation for the time of
-    /// impact. p and v are the relative position and velocity of two spheres, and r is the sum of
-    /// their radii. It is computed as r²·v·v − |p × v|², which cancels only near tangency. r²·v·v
-    /// has 9 rounding errors. Each component of p × v has 4 rounding errors, relative to the sum of
-    /// the magnitudes of its two products.
+    /// Returns the discriminant (p·v)² − (p·p − r²)·v·v, computed as r²·v·v − |p × v|²,
+    /// which cancels only near tangency. r²·v·v has 9 rounding errors. Each component of p
+    /// × v has 4, relative to the sum of the magnitudes of its two products.
     fn discriminant(&self) -> Bounded {
         let (p, v) = (self.p, self.v);
         let cross = p.cross(v);
@@ -126,9 +117,9 @@ impl PairFloat64 {
         }
     }
 
-    /// Returns q·q − r². q = p + v·dt is the relative position of two spheres at the end of the step, and r
-    /// is the sum of their radii. The result is positive if they are apart then. Each component of q has 4
-    /// rounding errors. Each error is bounded relative to the sum of the magnitudes of p and v·dt.
+    /// Returns q·q − r², for q = p + v·dt, positive if the spheres are apart at the end.
+    /// Each component of q has 4 rounding errors, relative to the sum of the magnitudes of
+    /// p and v·dt.
     fn outside_at(&self, dt: f64) -> Bounded {
         let shift = self.v * dt;
         let q = self.p + shift;
@@ -140,9 +131,8 @@ impl PairFloat64 {
         }
     }
 
-    /// Returns the time of impact c / (−p·v + √d), or `None` unless c, −p·v and d are certainly
-    /// positive. p and v are the relative position and velocity of two spheres, and r is the sum of
-    /// their radii. c is p·p − r², and d is the discriminant.
+    /// Returns the time of impact c / (−p·v + √d), for c = p·p − r² and the discriminant d,
+    /// or `None` unless c, −p·v and d are certainly positive.
     #[inline(always)]
     fn touch(&self, discriminant: Bounded) -> Option<Bounded> {
         let (outside, closing) = (self.outside(), self.closing());
@@ -159,14 +149,10 @@ impl PairFloat64 {
             value,
             error: (outside.error + value * off) / (sum - off) + 4.0 * U * value,
         })
-        // Returns no time of impact if the denominator `sum` may be wrong by half its value or
-        // more.
         .filter(|_| off < 0.5 * sum)
     }
 
-    /// Returns the penetration depth of spheres that overlap at the start: r − |p|, the sum of the
-    /// radii minus the distance of the centres. It is computed as (r² − p·p) / (r + |p|), because
-    /// this does not cancel.
+    /// Returns the depth r − |p|, computed as (r² − p·p) / (r + |p|), because this does not cancel.
     #[inline(always)]
     fn overlap(&self) -> Option<Hit> {
         let sum = self.r + self.squares[0].sqrt();
@@ -182,8 +168,8 @@ impl PairFloat64 {
         Some(Hit { toi: 0.0, depth })
     }
 
-    /// Decides whether and when two spheres touch in a step of duration `dt`. Returns `Some(None)`
-    /// if they do not touch, and `None` if the error bounds leave this open.
+    /// Returns `Some(None)` if the spheres do not touch, and `None` if the error bounds
+    /// leave this open.
     pub(super) fn impact(&self, dt: f32) -> Option<Option<Hit>> {
         let dt = f64::from(dt);
         let outside = self.outside();
@@ -194,8 +180,7 @@ impl PairFloat64 {
         if closing.sign()? != Ordering::Greater {
             return Some(None);
         }
-        // If the spheres still approach each other at the end of the step, their closest approach
-        // is later.
+        // If the spheres still approach at the end, their closest approach is later.
         let at_end = self.v.length_squared() * dt;
         let late = Bounded {
             value: closing.value - at_end,
@@ -213,8 +198,7 @@ impl PairFloat64 {
         Some(Some(Hit { toi, depth: 0.0 }))
     }
 
-    /// Estimates the time of impact, or the depth of spheres that overlap. The estimate has no
-    /// error bound.
+    /// Estimates the time of impact, or the depth, without an error bound.
     pub(super) fn guess(&self) -> f64 {
         let outside = self.outside().value;
         if outside > 0.0 {
@@ -224,8 +208,7 @@ impl PairFloat64 {
         }
     }
 
-    /// Returns the first touch at or after the start of the step. Returns `None` if the spheres
-    /// never touch, or if the relative error may exceed 10⁻⁹.
+    /// Returns the first touch, or `None` if there is none or the relative error may exceed 10⁻⁹.
     pub(super) fn first_touch(&self) -> Option<Touch> {
         let (p, v) = (self.p, self.v);
         if self.outside().sign()? != Ordering::Greater {
@@ -238,10 +221,9 @@ impl PairFloat64 {
         }
         let discriminant = self.discriminant();
         let time = self.touch(discriminant)?;
-        // At the first touch, the vector between the centres has two parts. The part perpendicular
-        // to the relative velocity v does not change with time. The part along v has the length
-        // √discriminant / |v|. Adding v·time to the relative position would give the same vector
-        // with a larger error.
+        // The vector between the centres has a part perpendicular to v, which does not
+        // change, and a part along v of length √discriminant / |v|. Adding v·time to p
+        // would have a larger error.
         let (root, reach) = (discriminant.value.sqrt(), self.r * v.length());
         let off = [
             time.error / time.value,

@@ -10,17 +10,15 @@ use crate::shared::moving_sphere::MovingSphere;
 use crate::validate::{check_dt, invalid_field};
 use crate::{Error, Sphere};
 
-/// Returns the time of impact and the penetration depth of two spheres in a step of duration `dt`,
-/// or `None` if they do not touch. Also returns which arithmetic decided the pair. `shift`
-/// displaces the second sphere.
+/// Returns the time of impact and the depth, or `None`, and which arithmetic decided the pair.
+/// `shift` displaces the second sphere.
 pub(crate) fn impact<S: MovingSphere>(
     a: &S,
     b: &S,
     shift: impl Shift,
     dt: f32,
 ) -> (Option<Hit>, Arithmetic) {
-    // `just_touch` runs before the other tests, because arithmetic with an error bound cannot
-    // prove that spheres just touch.
+    // Arithmetic with an error bound cannot prove that spheres just touch.
     if just_touch([[a, b]; 2], [shift; 2]) != 0 {
         return (Some(Hit::default()), Arithmetic::Float64);
     }

@@ -51,7 +51,6 @@ impl From<f64> for Dyadic {
     }
 }
 
-/// Returns the largest n for which each of `numbers` is a multiple of 2ⁿ.
 pub(crate) fn unit_of(numbers: &[Dyadic]) -> i32 {
     let exponents = numbers
         .iter()
@@ -60,7 +59,7 @@ pub(crate) fn unit_of(numbers: &[Dyadic]) -> i32 {
     exponents.min().unwrap_or(0)
 }
 
-/// Returns the difference v − w of two velocities as integers times 2ⁿ, and the exponent n.
+/// Returns v − w as integers times 2ⁿ, and n.
 pub(crate) fn velocity_between(v: [f64; 3], w: [f64; 3]) -> ([IBig; 3], i32) {
     let [v, w] = [v, w].map(|x| x.map(Dyadic::from));
     let unit = unit_of(&[v, w].concat());
@@ -87,8 +86,8 @@ pub(crate) fn sign(x: &IBig) -> Ordering {
     }
 }
 
-/// Two spheres: the relative position p, the relative velocity v, and the sum r of the radii. p and
-/// r are in units of 2^`length`, and v is in units of 2^`speed`.
+/// Relative position p and radii r in units of 2^`length`, relative velocity v in units of
+/// 2^`speed`.
 pub(crate) struct PairIntegers {
     p: [IBig; 3],
     r: IBig,
@@ -98,7 +97,6 @@ pub(crate) struct PairIntegers {
     outside: IBig,
 }
 
-/// The numbers of one sphere of a pair: centre, radius and velocity.
 pub(crate) type Numbers3 = ([f64; 3], f64, [f64; 3]);
 
 /// Returns the numbers of a sphere.
@@ -113,8 +111,8 @@ impl PairIntegers {
         Self::of(&[numbers(a), numbers(b)], &shift.products())
     }
 
-    /// Returns the pair of two spheres, of which the second is displaced. For each axis, `products` has three lengths
-    /// and how many times each is added to its coordinate.
+    /// For each axis, `products` has three lengths and how many times each is added to the
+    /// second sphere's coordinate.
     pub(crate) fn of(spheres: &[Numbers3; 2], products: &Products) -> Self {
         let dyadic = Dyadic::from;
         let lengths: [Dyadic; 8] = from_fn(|k| {
@@ -155,10 +153,8 @@ impl PairIntegers {
         sign(&dot(&self.p, &self.v))
     }
 
-    /// Compares two spheres at the given time, and returns two orderings. The first compares the
-    /// distance of their centres with the sum of their radii: it is `Less` if the spheres overlap,
-    /// and `Equal` if they just touch. The second compares the given time with the time of their
-    /// closest approach.
+    /// Returns two orderings: of the distance with the sum of the radii (`Equal` if they
+    /// just touch), and of `time` with the time of closest approach.
     fn at(&self, time: Dyadic) -> [Ordering; 2] {
         let shift_unit = self.speed + time.exponent;
         let finer = usize::try_from(self.length - shift_unit).unwrap_or(0);
@@ -175,8 +171,7 @@ impl PairIntegers {
         &closing * &closing >= &self.outside * &speed
     }
 
-    /// Compares the time of impact of two spheres with `time`. The spheres must be apart at the
-    /// start and touch later.
+    /// The spheres must be apart at the start and touch later.
     fn touch_compared_with(&self, time: Dyadic) -> Ordering {
         match self.at(time) {
             [Less, _] | [_, Greater] | [Greater, Equal] => Less,
@@ -185,7 +180,6 @@ impl PairIntegers {
         }
     }
 
-    /// Compares the penetration depth of two spheres at the start of the step with `length`.
     fn depth_compared_with(&self, depth: Dyadic) -> Ordering {
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
         let coarser = usize::try_from(depth.exponent - self.length).unwrap_or(0);
@@ -197,15 +191,13 @@ impl PairIntegers {
         (&rest * &rest).cmp(&dot(&p, &p))
     }
 
-    /// Returns the time of impact and the depth in a step of duration `dt`, or `None` if the
-    /// spheres do not touch. `guess` is an estimate of the result. It affects only the speed.
+    /// `guess` estimates the result, and affects only the speed.
     pub(super) fn impact(&self, dt: f32, guess: f64) -> Option<Hit> {
         let [toi, depth] = self.rounded(dt, guess, f32::MAX)?;
         Some(Hit { toi, depth })
     }
 
-    /// Returns the time of impact and the depth like [`impact`](Self::impact), each rounded to the nearest number of
-    /// type `T`. The depth is at most `longest`.
+    /// As [`impact`](Self::impact), rounded to `T`. The depth is at most `longest`.
     pub(crate) fn rounded<T: Numbers>(&self, dt: T, guess: f64, longest: T) -> Option<[T; 2]> {
         let zero = T::default();
         match sign(&self.outside) {
@@ -230,9 +222,8 @@ impl PairIntegers {
         })
     }
 
-    /// Returns the first touch at or after the start of the step, or `None` if the spheres never
-    /// touch. If both radii are 0 and the touch is later, the normal is opposite to the relative
-    /// velocity.
+    /// Returns the first touch. If both radii are 0 and it is later, the normal is opposite
+    /// to the relative velocity.
     pub(super) fn first_touch(&self) -> Option<Touch> {
         let float = |x: &IBig| x.to_f64().value();
         let floats = |x: &[IBig; 3]| DVec3::from_array(from_fn(|k| float(&x[k])));
@@ -255,7 +246,7 @@ impl PairIntegers {
         let discriminant = &self.r * &self.r * dot(&self.v, &self.v) - dot(&across, &across);
         let root = float(&discriminant).max(0.0).sqrt();
         let normal = floats(&cross(&across, &self.v)) - v * root;
-        // Scales the normal so that the square of its length does not overflow.
+        // So that the square of its length does not overflow.
         let normal = normal / normal.abs().max_element();
         let r = float(&self.r);
         Some(if r > 0.0 {
@@ -275,9 +266,9 @@ impl PairIntegers {
 }
 
 impl PairIntegers {
-    /// Returns the unit vector to the second sphere at the first touch, and the speed of approach along it, in float64 with
-    /// relative errors of a few units in the last place. The rest is as in [`first_touch`](Self::first_touch), whose numbers
-    /// are out of range for some spheres in float64.
+    /// Returns the normal of the first touch and the speed of approach along it, with
+    /// relative errors of a few units in the last place, also where the numbers of
+    /// [`first_touch`](Self::first_touch) are out of range.
     pub(crate) fn contact(&self) -> Option<(DVec3, f64)> {
         let v = Floats::of(&self.v);
         if sign(&self.outside) != Greater {
@@ -297,7 +288,7 @@ impl PairIntegers {
                 scaled(approach, v.exponent + self.speed),
             ));
         }
-        // The vector between the centres has a part perpendicular to the velocity and a part along it.
+        // A part perpendicular to the velocity, and one along it.
         let beside = Floats::of(&cross(&across, &self.v));
         let (square, exponent) = float(&discriminant);
         let (root, exponent) = (square.max(0.0).sqrt(), exponent / 2);
@@ -342,7 +333,7 @@ fn unit(vector: DVec3) -> Option<DVec3> {
     (vector / vector.abs().max_element()).try_normalize()
 }
 
-/// Returns an integer as a float times 2ⁿ, and the exponent n, which is even. The float is less than 2⁹⁶.
+/// Returns an integer as a float below 2⁹⁶ times 2ⁿ, and n, which is even.
 fn float(x: &IBig) -> (f64, i32) {
     let digits = x.bit_len().saturating_sub(94);
     let digits = digits + digits % 2;
@@ -366,8 +357,8 @@ fn power(exponent: i32) -> f64 {
     2_f64.powi(exponent)
 }
 
-/// The caller's function `has` returns false for small numbers, and true from some number on. Finds
-/// this number by bisection between `low` and `high`. `has` must return true for `high`.
+/// Finds by bisection the least number from `low` to `high` for which `has` is true, as it is
+/// for `high`.
 fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     while low < high {
         let middle = low + (high - low) / 2;
@@ -380,14 +371,13 @@ fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     low
 }
 
-/// Returns the number of type `T` nearest to an unknown number from 0 to `most`, ties to even. The caller's
-/// function `compare` compares the unknown number with its argument. The search starts at the
-/// estimate `guess`, with steps of doubling size.
+/// Returns the number of type `T` nearest to an unknown number from 0 to `most`, ties to even.
+/// `compare` compares the unknown number with its argument. Starts at `guess`, with steps of
+/// doubling size.
 pub(crate) fn nearest<T: Numbers>(most: T, guess: f64, compare: impl Fn(Dyadic) -> Ordering) -> T {
     let number = |bits: u64| -> Dyadic { Dyadic::from(T::from_bits(bits).into()) };
     let reached = |&bits: &u64| compare(number(bits)) != Greater;
-    // Finds the smallest number of the type that is not below the number to be rounded. Its bits,
-    // read as an integer, are between `low` and `high`.
+    // The least number that is not below the unknown one. Its bits are between `low` and `high`.
     let (mut low, mut high) = (0, most.bits());
     let guess = T::nearest(guess.max(0.0)).bits().min(high);
     if reached(&guess) {
@@ -426,7 +416,6 @@ pub(crate) fn nearest<T: Numbers>(most: T, guess: f64, compare: impl Fn(Dyadic) 
     T::from_bits(nearer)
 }
 
-/// Returns the number halfway between two neighbouring floats.
 fn middle(x: Dyadic, y: Dyadic) -> Dyadic {
     let unit = unit_of(&[x, y]);
     let whole = |x: Dyadic| x.mantissa << u32::try_from(x.exponent - unit).unwrap_or(0).min(63);

@@ -7,12 +7,10 @@ use bytemuck::{Pod, Zeroable};
 use super::shift::{Shift, Translation};
 use crate::{Collision, Domain};
 
-/// Flag in [`ReportedPair::b`]: a GPU's float32 test could not decide the pair, or the pair may be
-/// reported more than once.
+/// Flag in [`ReportedPair::b`]: the pair is undecided, or may be reported more than once.
 pub(crate) const GRAZING: u32 = 1 << 31;
 
-/// A pair of spheres, a < b, that has to be tested in exact arithmetic. The indices count all
-/// spheres of the step, a second set after the first.
+/// A pair a < b to be tested exactly. A second set's indices follow those of the first.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(crate) struct ReportedPair {
@@ -21,14 +19,12 @@ pub(crate) struct ReportedPair {
 }
 
 pub(crate) trait Listed: Pod + Default + Send + Sync {
-    /// Which periodic copy of the second sphere is meant. `()` in open space.
     type Image: Copy + Default + Send + Sync;
     type Shift: Shift;
     type Report: Report<Listed = Self>;
 
     fn new(pair: Collision, image: Self::Image) -> Self;
     fn pair(&self) -> &Collision;
-    /// Returns the same pair as a report, which may have the flag [`GRAZING`].
     #[cfg_attr(
         not(feature = "gpu"),
         allow(dead_code, reason = "only the GPU backend makes such lists")
@@ -36,11 +32,10 @@ pub(crate) trait Listed: Pod + Default + Send + Sync {
     fn report(&self) -> Self::Report;
 }
 
-/// A pair that a search has reported, and that exact arithmetic has to test.
 pub(crate) trait Report: Pod + Send + Sync {
     type Listed: Listed;
-    /// The order of the list of collisions. Reports of one pair and image have equal keys. In open
-    /// space, the key is a single number, which makes sorting faster.
+    /// Equal for the same pair and image. In open space, a single number, which makes
+    /// sorting faster.
     type Key: Ord + Send;
 
     fn new(pair: ReportedPair, image: <Self::Listed as Listed>::Image) -> Self;
@@ -96,13 +91,10 @@ impl Report for ReportedPair {
     }
 }
 
-/// A collision with a periodic image (displaced copy) of sphere b.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub(crate) struct ImageCollision {
     pair: Collision,
-    /// Which periodic copy of sphere b touches: its displacement as whole multiples of the domain's
-    /// three edges.
     pub(crate) image: [i32; 3],
 }
 

@@ -7,8 +7,8 @@ use glam::DVec3;
 use crate::Domain;
 use crate::domain::Products;
 
-/// A type for the periodic displacement of the second sphere of a pair: [`Translation`] in a periodic domain,
-/// or `()` in open space. With `()`, the compiler removes all code for the displacement.
+/// The displacement of a pair's second sphere: [`Translation`], or `()` in open space, for
+/// which the compiler removes its code.
 pub(crate) trait Shift: Copy {
     fn translation(&self) -> Option<&Translation>;
 
@@ -37,20 +37,17 @@ impl Shift for Translation {
     }
 }
 
-/// A vector of the lattice of a periodic domain: a sum of whole multiples of the domain's three
-/// edges.
+/// A sum of multiples of the domain's edges.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Translation {
     edges: [[f32; 3]; 3],
     image: [i32; 3],
     pub(super) by: [f64; 3],
     pub(super) exact: bool,
-    /// The displacement is the sum of three products of an edge and an integer. For each axis,
-    /// `terms` has the sum of their magnitudes.
+    /// For each axis, the sum of the magnitudes of the products of an edge and an integer.
     pub(super) terms: [f64; 3],
 }
 
-/// A float32 times an integer of up to this magnitude is always exact in float64.
 pub(crate) const MAX_IMAGE: i32 = 1 << 28;
 
 impl Translation {
@@ -82,16 +79,12 @@ impl Translation {
         }
     }
 
-    /// Returns the vector by which the second sphere of a pair is displaced, in float64. Its
-    /// components may be rounded.
     pub(crate) fn vector(&self) -> DVec3 {
         self.by.into()
     }
 
-    /// Returns the relative position of two spheres, of which the second is displaced by `self`,
-    /// and a bound of its error. `away` is their relative position without the displacement: `to` −
-    /// `from` in float64. The bound covers the rounding errors of `away` and of the displacement,
-    /// but not the rounding of their sum.
+    /// Returns the relative position of two spheres with the displacement, and a bound of
+    /// its error, without that of the last sum. `away` is `to` − `from`.
     pub(crate) fn add(&self, from: [f32; 3], to: [f32; 3], away: DVec3) -> (DVec3, DVec3) {
         let mut error = DVec3::ZERO;
         for axis in 0..3 {

@@ -15,39 +15,31 @@ use super::shift::Shift;
 use crate::lanes::{LANES, dot, rows, three, two};
 use crate::shared::moving_sphere::MovingSphere;
 
-/// Results of testing two pairs of moving spheres. In each bit mask, bit 0 is for the first pair
-/// and bit 1 for the second. A pair in neither `hits` nor `misses` needs more precise arithmetic.
+/// Bit masks for two pairs. A pair in neither `hits` nor `misses` needs more precise arithmetic.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Swept {
     pub(crate) hits: usize,
     pub(crate) impacts: [Hit; 2],
-    /// Both bits of this mask are 1 if both tested pairs just touch at the start, and otherwise
-    /// both are 0. If only one of the pairs just touches, a slower test decides it.
+    /// Both bits are set if both pairs just touch at the start, otherwise none: a slower
+    /// test decides a single one.
     pub(crate) just: usize,
     pub(crate) misses: usize,
-    /// Bit mask of the two tested pairs. The bit of a pair is 1 if its spheres just touch at the
-    /// start. It is also 1 if the pair is undecided because it is too close to tangency or to the
+    /// The pairs that just touch, or that are undecided: too close to tangency or to the
     /// end of the step.
     pub(crate) grazing: usize,
 }
 
-/// Two differences are computed with rounding errors: p·p − r², for the relative position p of two
-/// spheres and the sum r of their radii, and the discriminant of the equation for the time of
-/// impact. The sign of such a difference is certain if its magnitude is at least this fraction of
-/// the sum of the magnitudes of its terms.
+/// The sign of a difference, p·p − r² or the discriminant, is certain if its magnitude is at
+/// least this fraction of the sum of the magnitudes of its terms.
 const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
-/// The time of impact and the depth of two spheres are precise enough if each of two differences is
-/// at least this fraction of the sum of its terms, so that few digits cancel. One difference is
-/// p·p − r², for the relative position p and the sum r of the radii. The other is the discriminant
-/// of the equation for the time.
+/// The time of impact and the depth are precise enough if p·p − r² and the discriminant are at
+/// least this fraction of the sum of their terms.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
-/// Bound of the relative error of a computed time of impact or depth. It holds if each difference
-/// in the computation is at least a certain fraction, [`VALUE`], of the sum of its terms.
-/// Cancellation then costs few digits.
+/// Bound of the relative error of a time or depth if [`VALUE`] holds.
 const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 
-/// Terms of the tests of two pairs of spheres, one in each half of a vector. p and v are the
-/// relative position and velocity of two spheres, and r is the sum of their radii.
+/// Terms of two pairs, one in each half of a vector: relative position p, relative velocity v,
+/// sum r of the radii.
 struct Terms {
     r: f64x2,
     pp: f64x2,
@@ -56,8 +48,8 @@ struct Terms {
     sum: f64x2,
     closing: f64x2,
     discriminant: f64x2,
-    /// Bit mask of the pairs whose relative position has more than one rounding error. `sweep`
-    /// leaves these pairs open, because its error bounds assume one rounding error.
+    /// The pairs whose relative position has more than one rounding error, which the error
+    /// bounds do not cover.
     inexact: usize,
 }
 
@@ -89,9 +81,8 @@ impl Terms {
     }
 }
 
-/// Adds the displacements `shifts` of the second spheres to the relative positions `away` of two
-/// pairs. Also returns a bit mask of the pairs for which a rounding error of `away` or of the
-/// displacement adds to the rounding error of the sum.
+/// Adds `shifts` to the relative positions `away`. Also returns a mask of the pairs for which a
+/// rounding error adds to that of the sum.
 #[inline(always)]
 fn displaced<T: Shift>(
     positions: [f32x4; 3],
@@ -104,7 +95,7 @@ fn displaced<T: Shift>(
     let mut off = f64x2::splat(0.0);
     let p = from_fn(|axis| {
         let [from, to] = sides(positions[axis]);
-        // Computes the rounding error of the subtraction `to` − `from` by Knuth's two-sum.
+        // Knuth's two-sum.
         let part = away[axis] - to;
         off |= (to - (away[axis] - part)) - (from + part);
         away[axis] + f64x2::new([one.by[axis], next.by[axis]])
@@ -114,9 +105,9 @@ fn displaced<T: Shift>(
     (p, inexact(0, one.exact) | inexact(1, next.exact))
 }
 
-/// Tests two pairs of moving spheres in a step of duration `dt`. `shifts` displaces the second
-/// sphere of each pair. The errors are bounded by the constants [`SIGN`], [`VALUE`] and [`OFF`],
-/// not by bounds computed for each pair. docs/exact.md (section 4) has the proof.
+/// Tests two pairs in a step of duration `dt`. `shifts` displaces the second spheres. The
+/// errors are bounded by [`SIGN`], [`VALUE`] and [`OFF`], not for each pair (docs/exact.md,
+/// section 4).
 #[inline(always)]
 pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     pairs: [[&S; 2]; 2],
@@ -128,10 +119,9 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     let later = terms.outside.simd_gt(zero);
     let certain = leaves(SIGN, terms.outside, terms.sum);
     let certain_later = leaves(SIGN, terms.discriminant, terms.sum * terms.vv);
-    // Spheres that are apart at the start never touch if the discriminant is negative or if they
-    // move apart. A discriminant of 0 may mean that the spheres just touch later. But a pair counts
-    // as a miss only if the sign of its discriminant is certain. A discriminant of 0 is certain
-    // only if the relative velocity is 0, and then the spheres stay apart.
+    // Spheres that are apart never touch if the discriminant is negative or if they move
+    // apart. A discriminant of 0 is certain only if the relative velocity is 0, and then
+    // they stay apart.
     let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
     let misses = bits(certain & later & certain_later & never) & !terms.inexact;
     if misses == 3 {
@@ -140,9 +130,8 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
             ..Swept::default()
         };
     }
-    // Decides both tested pairs at once if both just touch, as most pairs in packings of spheres
-    // do. If only one of them just touches, it stays undecided here, and `impact` decides it later.
-    // A branch for this rarer case would slow down all other pairs.
+    // In packings, most pairs just touch. If only one does, `impact` decides it: a branch
+    // for this rarer case would slow down all other pairs.
     if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs, shifts) == 3 {
         return Swept {
             hits: 3,
@@ -171,17 +160,15 @@ fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
 }
 
 impl Terms {
-    /// Computes the time of impact and the depth of two pairs of spheres. The exact value of each
-    /// is in an interval, which the error bounds give. A pair is decided only if both ends of its
-    /// interval round to the same float32. The caller passes two masks: `later` marks the pairs
-    /// that are apart at the start, and `uncertain` marks the pairs that are too close to tangency.
+    /// Computes the time of impact and the depth of two pairs, decided only if both ends of
+    /// their intervals round to the same float32. `later` marks the pairs that are apart at
+    /// the start, `uncertain` those too close to tangency.
     #[inline(always)]
     fn verdict(&self, later: f64x2, misses: usize, uncertain: usize, dt: f32) -> Swept {
         let zero = f64x2::splat(0.0);
         let either = |then: f64x2, at_once: f64x2| later.bitselect(then, at_once);
-        // If the spheres are apart at the start, this is the time of impact c / (−p·v +
-        // √discriminant), otherwise the depth −c / (r + |p|). p and v are the relative position and
-        // velocity, r is the sum of the radii, and c = p·p − r².
+        // The time of impact c / (−p·v + √discriminant), or the depth −c / (r + |p|),
+        // for c = p·p − r².
         let root = either(self.discriminant, self.pp).sqrt();
         let value = self.outside.abs() / (either(self.closing, self.r) + root);
         let told_later = leaves(VALUE, self.discriminant, self.sum * self.vv);
@@ -193,8 +180,7 @@ impl Terms {
         let within = bits(told & most.simd_le(end)) & !self.inexact;
         let grazing = (uncertain | bits(told) & !within & !self.inexact) & !misses;
         let round = |lanes: f64x2| two(lanes.to_array(), |x| x as f32);
-        // Computes both the time of impact and the depth of each pair, although one of them is
-        // always 0. A branch that selects one of them would often be mispredicted.
+        // One of them is always 0, but a branch would often be mispredicted.
         let (toi, depth) = (round(either(least, zero)), round(either(zero, least)));
         let (least, most) = (round(least), round(most));
         let same = |lane: usize| usize::from(least[lane] == most[lane]) << lane;
@@ -211,16 +197,14 @@ impl Terms {
     }
 }
 
-/// Returns a bit mask of the pairs that just touch at the start: p·p = r² for the relative position
-/// p and the sum r of the radii. Leaves out a pair if any operation on it rounds. Often no
-/// operation does, because float64 has room for all digits of coordinates of similar magnitude.
+/// Returns a mask of the pairs with p·p = r² exactly. Leaves out a pair if any operation on it
+/// rounds, which is rare for coordinates of similar magnitude.
 #[inline(never)]
 pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts: [T; 2]) -> usize {
-    // The bits of a float64 after its first 26 binary digits. If they are 0, its square is exact.
+    // Without these bits, the square of a float64 is exact.
     let past = f64x2::splat(f64::from_bits((1 << 27) - 1));
     let zero = f64x2::splat(0.0);
-    // Bitwise OR of the rounding errors of all additions by the closure `sum`, which finds them by
-    // Knuth's two-sum. It is 0 if all these additions are exact.
+    // Bitwise OR of the rounding errors of all additions by `sum`, found by Knuth's two-sum.
     let mut off = zero;
     let mut sum = |x: f64x2, y: f64x2| {
         let sum = x + y;
@@ -251,8 +235,8 @@ pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts:
     (is(0) | is(1)) & !inexact
 }
 
-/// Transposes the spheres of two pairs into SIMD vectors, one for each 32-bit number in a sphere. A
-/// vector has the numbers of the two first spheres, then those of the two second spheres.
+/// One vector for each 32-bit number of a sphere: of the two first spheres, then of the two
+/// second ones.
 #[inline(always)]
 fn side_by_side<S: MovingSphere>([one, next]: [[&S; 2]; 2]) -> [[f32x4; LANES]; 2] {
     rows([one[0], next[0], one[1], next[1]])

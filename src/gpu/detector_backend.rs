@@ -29,43 +29,37 @@ use crate::step::CheckedStep;
 use crate::threads;
 use crate::{Collision, Error};
 
-/// A GPU device that carom has created, with the buffers for one world of spheres.
 pub(crate) struct Gpu {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     adapter: String,
     pub(super) pipeline: CollisionPipeline,
     buffers: Option<CollisionBuffers>,
-    /// The buffer through which the host reads the pairs, of at most [`READ_AT_ONCE`] bytes. It is
-    /// kept from step to step, because some devices take longer to create it than to fill it.
+    /// At most [`READ_AT_ONCE`] bytes. Kept, because some devices take longer to create it
+    /// than to fill it.
     staging: Option<wgpu::Buffer>,
-    /// Whether the device decides the pairs. On a software adapter, the host decides them in less time. It also does if
-    /// the device has not passed its self-test.
+    /// Not on a software adapter, where the host is faster, and not if the device has not
+    /// passed its self-test.
     pub(super) decides: bool,
-    /// If the host decides the pairs: the pairs of the step, as the device has reported them.
+    /// As the device has reported them, if the host decides.
     reported: ReusedVec<ReportedPair>,
-    /// The images of the reported pairs' second spheres. Empty in open space.
+    /// Empty in open space.
     reported_images: ReusedVec<[i32; 3]>,
-    /// Scratch memory to sort the pairs that the host decides, or that the device has decided.
     buckets: Buckets<ReportedPair>,
     decided_buckets: Buckets<Collision>,
-    /// Number of pairs that are copied to the host together with the counts of a step, before their number is known.
+    /// Number of pairs that are copied together with the counts, before their number is known.
     ahead: usize,
-    /// Capacities for time segments and for pairs in the first buffers. `None` derives a capacity
-    /// from the number of spheres.
+    /// `None` derives a capacity from the number of spheres.
     first: [Option<u64>; 2],
-    /// Whether a step is running. If the future of a step is dropped early, it stays true until the next
-    /// step.
+    /// It stays true if the future of a step is dropped early.
     at_work: bool,
     #[cfg(test)]
     pub(super) noise: Option<u64>,
 }
 
-/// Pairs are read back in parts of at most this many bytes. Every device can create a buffer of this size.
+/// Every device can create a buffer of this size.
 const READ_AT_ONCE: usize = 1 << 26;
-/// Number of pairs that are read back together with the counts of the first step.
 const FIRST_AHEAD: usize = 1 << 12;
-/// One thread converts at least this many of the values that were read back.
 const TASK: usize = 4096;
 
 fn rank(kind: DeviceType) -> u32 {
@@ -82,16 +76,15 @@ fn new_instance() -> wgpu::Instance {
     wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env())
 }
 
-/// Returns the instance of wgpu that all detectors of the process share. It is never dropped, because the graphics
-/// drivers would be unloaded with the last instance, and a driver may not allow a process to load it again many times:
-/// NVIDIA's driver (580.159 on Linux) fails after 30 times.
+/// Shared by all detectors and never dropped: the drivers would be unloaded with the last
+/// instance, and NVIDIA's (580.159 on Linux) fails after 30 loads.
 #[cfg(not(target_arch = "wasm32"))]
 fn instance() -> &'static wgpu::Instance {
     static INSTANCE: std::sync::OnceLock<wgpu::Instance> = std::sync::OnceLock::new();
     INSTANCE.get_or_init(new_instance)
 }
 
-/// Returns a new instance, because an instance in a browser belongs to one thread.
+/// An instance in a browser belongs to one thread.
 #[cfg(target_arch = "wasm32")]
 fn instance() -> wgpu::Instance {
     new_instance()
@@ -155,7 +148,6 @@ impl Gpu {
         Ok(gpu)
     }
 
-    /// Runs the test of [`SelfTest`]. Returns whether the device has passed it.
     async fn passes_self_test(&self) -> Result<bool, Error> {
         let kernels = &self.pipeline.kernels;
         let submit = || {
@@ -177,8 +169,7 @@ impl Gpu {
         &self.adapter
     }
 
-    /// Finds the pairs of a step. Fills `pairs` with them and, in a periodic domain, `images` with
-    /// the images of their second spheres.
+    /// Fills `pairs` and, in a periodic domain, `images`.
     pub(crate) async fn run(
         &mut self,
         step: CheckedStep<'_>,
@@ -188,8 +179,7 @@ impl Gpu {
         images: &mut Vec<[i32; 3]>,
     ) -> Result<StepOutcome, Error> {
         if self.at_work {
-            // The future of an earlier step was dropped early, and the device may still use the
-            // buffers. So new buffers are made.
+            // The future of an earlier step was dropped, and the device may still use the buffers.
             self.buffers = None;
         }
         self.at_work = true;
@@ -213,7 +203,6 @@ impl Gpu {
         Ok(outcome)
     }
 
-    /// Sorts the list of pairs that the device has decided, and decides those that it has left open.
     fn settle(
         &mut self,
         step: &CheckedStep<'_>,
@@ -234,8 +223,7 @@ impl Gpu {
         settle(spheres, &settling, pairs, images)
     }
 
-    /// Runs a step. Repeats it with larger buffers until its pairs and its time segments fit. If the device decides the
-    /// pairs, fills the lists with them.
+    /// Repeats a step with larger buffers until its pairs and segments fit.
     async fn attempts(
         &mut self,
         step: CheckedStep<'_>,
@@ -270,9 +258,9 @@ impl Gpu {
                     limit: limits.candidates,
                 });
             }
-            // This check only bounds the memory: it allows at least twice as many pairs as the caller's
-            // limit. The exact limit applies later, because the GPU may report a pair several times, or a
-            // pair that does not touch. The host removes such pairs first.
+            // Bounds the memory, at twice the caller's limit or more. The exact
+            // limit applies after the host has removed repeats and pairs that do not
+            // touch.
             if counts.found / 2 > limits.pairs.max(1 << 16) {
                 return Err(Error::TooManyPairs {
                     needed: counts.found,
@@ -293,7 +281,7 @@ impl Gpu {
                 grazing: Grazing::default(),
             };
             let count = counts.pairs as usize;
-            // A list that grows a little from step to step still arrives together with its counts.
+            // So that a list that grows a little still arrives with its counts.
             self.ahead = count + count / 32 + 64;
             let in_cell = if periodic { count } else { 0 };
             if self.decides {
@@ -326,17 +314,15 @@ impl Gpu {
         }
     }
 
-    /// Returns the number of entries in the hash table of grid cells, and the size in bytes of the
-    /// storage buffers other than `spheres` and `pairs`. Both are 0 before the buffers have been
-    /// created.
+    /// Returns the number of slots, and the bytes of the storage buffers other than
+    /// `spheres` and `pairs`.
     fn size(&self) -> (u64, u64) {
         let buffers = self.buffers.as_ref().map(|buffers| &buffers.buffers);
         buffers.map_or((0, 0), |buffers| (buffers.slots.into(), buffers.working))
     }
 
     fn ensure(&mut self, required: &Capacity, periodic: bool, limits: Limits) -> Result<(), Error> {
-        // Buffers for periodic domains make a step in open space slower. Buffers for open space
-        // cannot do a step in a periodic domain.
+        // Buffers for periodic domains make a step in open space slower.
         let fit = |buffers: &mut CollisionBuffers| buffers.options.periodic == periodic;
         self.buffers.take_if(|buffers| !fit(buffers));
         let had = self
@@ -352,17 +338,14 @@ impl Gpu {
             None => self.first(required.spheres, periodic)?,
         };
         buffers.options.max_candidates = limits.candidates;
-        // If a step has too many time segments, carom raises the shortest permitted length of a
-        // segment and runs the step again. A new step resets this length. `required.segments` is 0
-        // in the first run of a step, because the number of segments is not known yet.
+        // A new step, in whose first run `required.segments` is 0, resets the shortest length.
         if required.segments == 0 {
             buffers.shortest_segment = f32::MIN_POSITIVE;
         }
         let (capacity, shortest_segment) = buffers.grown(required)?;
         if capacity != buffers.buffers.capacity {
             let options = buffers.options.clone();
-            // Frees the old buffers before the larger ones are made, so that the device need not
-            // hold both.
+            // So that the device need not hold both.
             drop(buffers);
             buffers = self.pipeline.with_capacity(&options, capacity)?;
         }
@@ -379,16 +362,14 @@ impl Gpu {
         let room = Buffers::most_proxies(limits).saturating_sub(spheres);
         let capacity = BufferCapacity {
             spheres,
-            // The first capacity for time segments is small, because in most worlds no sphere moves
-            // that far. The buffers grow on demand. In a periodic domain, the capacity includes
-            // images of spheres near a face.
+            // In most worlds, no sphere moves that far. In a periodic domain, the
+            // capacity includes images near a face.
             segments: segments
                 .unwrap_or(spheres / if periodic { 4 } else { 64 } + 1024)
                 .min(room),
             pairs: pairs
                 .unwrap_or(spheres + 1024)
                 .min(Buffers::most_pairs(limits)),
-            // The detector tests walls on the host.
             walls: 0,
             triangles: 0,
             mesh_segments: 0,
@@ -405,7 +386,6 @@ impl Gpu {
         self.pipeline.with_capacity(&options, capacity)
     }
 
-    /// Runs a step. Returns its counts, and the first pairs of its list.
     async fn step(
         &mut self,
         step: CheckedStep<'_>,
@@ -448,9 +428,7 @@ impl Gpu {
         Ok((summary, arrived))
     }
 
-    /// Makes sure that submitted GPU work and its callbacks complete. With [`Wait::Block`], they
-    /// have completed when this method returns. With [`Wait::Await`], they complete some time
-    /// later.
+    /// With [`Wait::Block`], submitted work and its callbacks have completed when this returns.
     fn finish_work(&self, wait: Wait) -> Result<(), Error> {
         match wait {
             Wait::Block => self.pipeline.kernels.context.scoped(|| poll(&self.device)),
@@ -458,8 +436,8 @@ impl Gpu {
         }
     }
 
-    /// Fills the lists of pairs and of images, which are as long as those of the device, from what has arrived with the
-    /// counts and, if that is not all, from another readback.
+    /// The lists are as long as those of the device. What has not arrived with the counts
+    /// is read back.
     async fn receive<T: Pod, R: Send>(
         &mut self,
         arrived: Arrived,
@@ -500,7 +478,6 @@ impl Gpu {
         Ok(())
     }
 
-    /// Fills `all` with values of a GPU buffer from number `first` on, each converted by `convert`.
     async fn read<T: Pod, R: Send>(
         &mut self,
         buffer: &wgpu::Buffer,
@@ -532,13 +509,12 @@ impl Gpu {
     }
 }
 
-/// The counts of a step, and the first pairs of its list, in a mapped buffer.
+/// The counts of a step, and the first pairs, in a mapped buffer.
 struct Arrived {
     reading: read_now::Reading,
     view: wgpu::BufferView,
-    /// Size in bytes of the counts, before the pairs.
     counts: usize,
-    /// Number of pairs that have been copied, even if the list has fewer. In a periodic domain, their images follow.
+    /// Even if the list has fewer. In a periodic domain, their images follow.
     pairs: usize,
 }
 
@@ -550,7 +526,6 @@ fn size_of_parts(parts: &[read_now::ReadRange<'_>]) -> u64 {
     parts.iter().map(|&(_, _, size)| size).sum()
 }
 
-/// Fills `all` with the first values in `bytes`, each converted by `convert`.
 fn converted<T: Pod, R: Send>(
     all: &mut [R],
     bytes: &[u8],
@@ -592,7 +567,7 @@ fn poll_elsewhere(device: &wgpu::Device) -> Result<(), Error> {
     Ok(())
 }
 
-/// Does nothing, because a browser polls the device itself.
+/// A browser polls the device itself.
 #[cfg(target_arch = "wasm32")]
 fn poll_elsewhere(_device: &wgpu::Device) -> Result<(), Error> {
     Ok(())
@@ -615,8 +590,7 @@ impl Gpu {
         self
     }
 
-    /// Lets a test lower the device limits that carom respects. Drops the GPU buffers, so that the
-    /// next step makes new ones within the lowered limits.
+    /// Lets a test lower the limits that carom respects, for new buffers.
     pub(crate) fn limits(&mut self) -> &mut wgpu::Limits {
         self.buffers = None;
         let kernels = std::sync::Arc::get_mut(&mut self.pipeline.kernels);
@@ -626,8 +600,7 @@ impl Gpu {
         }
     }
 
-    /// Fills all storage buffers with random bits, to show that no shader relies on memory being
-    /// zero.
+    /// To show that no shader relies on memory being zero.
     pub(super) fn fill_with_noise(&self, b: &Buffers) {
         let Some(seed) = self.noise else {
             return;

@@ -11,12 +11,11 @@ use crate::gpu::device::shader::layout::{GpuStoredProxy, Params};
 use crate::gpu::results::read_now;
 use crate::shared::sorted::SortedProxy;
 
-/// A compute kernel that runs `filter_pair` of `shaders/shared/filter.wgsl`.
+/// Runs `filter_pair` of `shaders/shared/filter.wgsl`.
 ///
-/// In a step, the near test (`shaders/shared/near.wgsl`) comes first. It must not reject a pair
-/// that `filter_pair` passes. So `KERNEL` also runs the near test, for every time segment in which
-/// the pair may have to be reported. If the near test rejects the pair in any of these segments, a
-/// step could lose the pair. Then `KERNEL` returns a very negative margin, as for a certain miss.
+/// The near test comes first in a step, and must not reject a pair that `filter_pair` passes.
+/// So it runs, too, for every time segment in which the pair may have to be reported. If it
+/// rejects one, the margin is that of a certain miss.
 const KERNEL: Kernel = Kernel {
     name: "filter",
     file: "filter on its own",
@@ -33,10 +32,8 @@ const KERNEL: Kernel = Kernel {
 @group(0) @binding(2) var<storage, read> proxies: array<StoredProxy>;
 @group(0) @binding(3) var<storage, read_write> found: array<vec2<u32>>;
 
-// Checks that the near test `may_touch` does not reject a pair too early. If the path of the first
-// sphere is cut into 2ⁿ segments, the one that contains the closest approach reports the pair, but
-// rounding may leave open which one that is. Returns false if `may_touch` rejects the pair in one
-// of the segments in question, for any n from 0 to SEGMENT_BITS.
+// Returns false if `may_touch` rejects the pair in a segment that may contain the closest
+// approach, for any cut into 2ⁿ segments, n up to SEGMENT_BITS.
 fn is_near(s: Filtered, i: SortedProxy, j: SortedProxy, dt: f32) -> bool {
     for (var power = 0u; power <= SEGMENT_BITS; power++) {
         let count = 1u << power;
@@ -75,8 +72,7 @@ pub(crate) fn adapter() -> Gpu {
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
 }
 
-/// Runs the filter on pairs of spheres, each with the length of its step. Returns the margin, which
-/// is positive if the spheres touch, and the bound on its error.
+/// Returns the margin, which is positive if the spheres touch, and the bound on its error.
 pub(crate) fn filter_pairs(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Vec<[f32; 2]> {
     try_filter(gpu, pairs).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -1,8 +1,7 @@
 //! Collision detection on the GPU, for an application that has its own wgpu device.
 //!
 //! carom records its compute passes into the application's command encoder, and reads the spheres
-//! from the application's GPU buffers. The pairs of colliding spheres are in GPU buffers, and can
-//! be read back to the host.
+//! from the application's GPU buffers. The pairs are in GPU buffers, and can be read back.
 //!
 //! ```no_run
 //! use carom::{Error, Step};

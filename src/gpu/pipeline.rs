@@ -24,8 +24,7 @@ impl std::fmt::Debug for CollisionPipeline {
     }
 }
 
-/// Returns an error for the first limit of the device that is too small. No limit above
-/// `wgpu::Limits::default()` is needed.
+/// No limit above `wgpu::Limits::default()` is needed.
 fn check_limits(limits: &wgpu::Limits) -> Result<(), Error> {
     let least = [
         (

@@ -2,8 +2,7 @@
 
 use super::MAX_CELLS;
 
-/// The images whose number along each edge k of a lattice is from `first[k]` to `last[k]`. By
-/// default, only image 0, the sphere itself.
+/// The images from `first[k]` to `last[k]` along each edge k. By default, only image 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ImageBlock {
     pub(crate) first: [i32; 3],
@@ -11,8 +10,8 @@ pub(crate) struct ImageBlock {
 }
 
 impl ImageBlock {
-    /// Returns the images whose numbers lie between the two ends `ends(k)` along each edge k. The number is 0
-    /// along an edge without ends. Returns `None` if a number exceeds [`MAX_CELLS`] in magnitude.
+    /// Returns the images between the two ends `ends(k)` along each edge k, 0 without ends.
+    /// `None` if a number exceeds [`MAX_CELLS`].
     #[inline(always)]
     pub(crate) fn between(ends: impl Fn(usize) -> Option<[f64; 2]>) -> Option<Self> {
         let most = f64::from(MAX_CELLS);
@@ -24,8 +23,8 @@ impl ImageBlock {
             if !(first_in_range && last_in_range) {
                 return None;
             }
-            // The conversion rounds towards 0. The functions `ceil` and `floor` are calls on
-            // processors without SSE4.1, and this is one of the innermost loops.
+            // Rounds towards 0. `ceil` and `floor` are calls without SSE4.1, and
+            // this is one of the innermost loops.
             #[allow(clippy::cast_possible_truncation, reason = "the range is checked")]
             let [first, last] = [low as i32, high as i32];
             block.first[k] = first + i32::from(f64::from(first) < low);
@@ -40,7 +39,6 @@ impl ImageBlock {
         along(0) * along(1) * along(2)
     }
 
-    /// Calls `each` for every image, in ascending order.
     pub(crate) fn each(&self, mut each: impl FnMut([i32; 3])) {
         let along = |k: usize| self.first[k]..=self.last[k];
         for x in along(0) {

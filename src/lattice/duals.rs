@@ -2,12 +2,11 @@
 
 use glam::DVec3;
 
-/// Returns the reciprocal vectors of up to three edges, in the space that these edges span: d·edge = 1
-/// for the vector d of an edge, and d·other = 0 for each other edge. So d·x is the coordinate of a point
-/// x along the edge.
+/// Returns the reciprocal vectors of up to three edges, in the space that they span: d·edge =
+/// 1, and 0 for the other edges.
 ///
-/// An edge of 0 stands for an open direction, and so does its reciprocal vector of 0. The others are not
-/// finite if the edges are linearly dependent.
+/// Those of open directions (edges of 0) are 0. The others are not finite if the edges are
+/// linearly dependent.
 pub(crate) fn duals(edges: [DVec3; 3]) -> [DVec3; 3] {
     [0, 1, 2].map(|k| {
         let edge = edges[k];
@@ -15,8 +14,8 @@ pub(crate) fn duals(edges: [DVec3; 3]) -> [DVec3; 3] {
             return DVec3::ZERO;
         }
         let [m, n] = [edges[(k + 1) % 3], edges[(k + 2) % 3]];
-        // A cross product with an open direction would need a vector perpendicular to both edges. Its
-        // rounding errors would not be 0 along an axis where both edges have the component 0.
+        // The rounding errors of a cross product would not be 0 along an axis where both
+        // edges have the component 0.
         let without = |other: DVec3| edge - other * (edge.dot(other) / other.length_squared());
         let across = match [m, n].map(|other| other == DVec3::ZERO) {
             [true, true] => edge,

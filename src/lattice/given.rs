@@ -9,7 +9,7 @@ use crate::{Domain, Error};
 pub(crate) struct Lattice {
     domain: Domain,
     origin: DVec3,
-    /// `duals[k]`·x is the coordinate of x along edge k, or 0 for an edge that is not periodic.
+    /// 0 for an edge that is not periodic.
     duals: [DVec3; 3],
     /// The lengths of the duals.
     dual_lengths: [f64; 3],
@@ -18,7 +18,6 @@ pub(crate) struct Lattice {
 }
 
 impl Lattice {
-    /// Returns the lattice of a checked domain, or an error if its edges are not independent.
     pub(crate) fn new(domain: &Domain) -> Result<Self, Error> {
         let duals = duals([0, 1, 2].map(|k| domain.periodic_edge(k)));
         if !duals.iter().all(|dual| dual.is_finite()) {
@@ -49,7 +48,6 @@ impl Lattice {
         &self.domain
     }
 
-    /// Returns the displacement of an image, which says how many times each edge displaces it.
     pub(crate) fn shift(&self, image: [i32; 3]) -> DVec3 {
         if image == [0; 3] {
             return DVec3::ZERO;
@@ -57,14 +55,13 @@ impl Lattice {
         self.domain.displacement(image).into()
     }
 
-    /// Returns the distance of the domain's corner from the coordinate origin plus the lengths of
-    /// the periodic edges, or 0 in open space.
+    /// The distance of the corner from the coordinate origin plus the lengths of the
+    /// periodic edges.
     pub(crate) fn size(&self) -> f64 {
         self.size
     }
 
-    /// Returns how far a point is outside the periodic cell along each edge, as a multiple of the
-    /// edge. Inside the cell, this is 0.
+    /// 0 inside the cell, in multiples of each edge.
     pub(crate) fn beyond(&self, place: DVec3) -> [f64; 3] {
         self.duals.map(|dual| {
             let at = dual.dot(place - self.origin);
@@ -72,10 +69,9 @@ impl Lattice {
         })
     }
 
-    /// Returns the range of images in which some point of a region may be within the distance
-    /// `reach` of `place`. The region is the periodic cell, extended on both sides along each edge
-    /// k by `beyond[k]` times the edge. Returns `None` if an image is more than
-    /// [`MAX_CELLS`](super::MAX_CELLS) cells away.
+    /// Returns the images in which a point of a region may be within `reach` of `place`:
+    /// the cell, extended on both sides by `beyond[k]` times each edge k. `None` beyond
+    /// [`MAX_CELLS`](super::MAX_CELLS).
     pub(crate) fn images_within(
         &self,
         place: DVec3,
@@ -90,17 +86,15 @@ impl Lattice {
         self.images(ends, reach)
     }
 
-    /// Returns a range that includes every image of `places[1]` within the distance `reach` of
-    /// `places[0]`. Returns `None` if an image is more than [`MAX_CELLS`](super::MAX_CELLS) cells
-    /// away.
+    /// Returns a range with every image of `places[1]` within `reach` of `places[0]`.
+    /// `None` beyond [`MAX_CELLS`](super::MAX_CELLS).
     pub(crate) fn images_between(&self, places: [DVec3; 2], reach: f64) -> Option<ImageBlock> {
         let ends = |k: usize| [self.duals[k].dot(places[0] - places[1]); 2];
         self.images(ends, reach)
     }
 
-    /// Returns the images with numbers between `ends(k)`, in fractional numbers of edges, along
-    /// each periodic edge k. The range is widened at both ends by the largest number of edges that
-    /// a displacement of length `reach` can cover.
+    /// Widens the ends `ends(k)` by the number of edges that a displacement of length
+    /// `reach` can cover.
     fn images(&self, ends: impl Fn(usize) -> [f64; 2], reach: f64) -> Option<ImageBlock> {
         ImageBlock::between(|k| {
             self.domain.periodic()[k].then(|| {
@@ -116,7 +110,6 @@ impl Lattice {
         std::array::from_fn(|k| image[k].saturating_add(other[k].saturating_mul(factor)))
     }
 
-    /// Returns the cell that a place lies in.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the conversion saturates, and a sphere so far away is reported by the detector"
@@ -125,8 +118,7 @@ impl Lattice {
         let from = place - self.origin;
         let cell = |dual: DVec3| {
             let share = dual.dot(from);
-            // Most points lie in the cell with the number 0. Comparing `share` with 0 and 1 is
-            // faster than the function `floor`.
+            // Most points lie in cell 0, and comparing is faster than `floor`.
             if (0.0..1.0).contains(&share) {
                 0
             } else {

@@ -16,5 +16,4 @@ pub(crate) use self::given::Lattice;
 pub(crate) use self::reduced::{GPU_AWAY, GPU_BOX_ERROR, GPU_FRACTION_BITS, GPU_SLACK};
 pub(crate) use self::reduced::{ReducedLattice, reduce};
 
-/// Largest multiple of an edge by which an image may be displaced.
 pub(crate) const MAX_CELLS: i32 = 1 << 20;

@@ -9,50 +9,43 @@ use super::{MAX_CELLS, duals};
 use crate::shared::units::Scale;
 use crate::{Domain, Error};
 
-/// The reduced edges are sums of integer multiples of the domain's edges. A domain is rejected if
-/// any of these integers is larger than this limit.
+/// Bound of the multiples of the domain's edges that add up to a reduced edge.
 const MAX_COMBINED: i64 = 1 << 26;
 
-/// Number of bits for the fraction of a fixed-point coordinate along an edge in the shaders.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_FRACTION_BITS: u32 = 20;
-/// Bound of the rounding error of an image's centre in the shaders, in units of ε times the
-/// magnitudes that are added. docs/exact.md (section 5) adds up the errors.
+/// Rounding error of an image's centre in the shaders, in units of ε times the magnitudes that
+/// are added (docs/exact.md, section 5).
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLACK: f32 = 8.0;
-/// In the shaders, the coordinate of a point along an edge is a sum of products. Its rounding error
-/// is at most this factor times ε times the sum of the magnitudes of the products.
+/// Rounding error of a coordinate along an edge in the shaders, in units of ε times the sum of
+/// the magnitudes of the products.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_BOX_ERROR: f32 = 16.0;
-/// The shaders add a displacement to the difference of two centres. The rounding error of the sum
-/// is at most this factor times ε times the sum of the magnitudes of both.
+/// Rounding error of a displaced relative position in the shaders, in units of ε times the sum
+/// of the magnitudes.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_AWAY: f32 = 8.0;
 
-/// The lattice, in the units of the grids. Its *reduced* edges are as short and as perpendicular as
-/// possible. With long edges, many images of each sphere would reach into the cell of a skewed
-/// domain.
+/// In the units of the grids. The *reduced* edges are as short and as perpendicular as
+/// possible: with long edges, many images would reach into a skewed cell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReducedLattice {
     pub(crate) count: usize,
     pub(crate) edges: [DVec3; 3],
     pub(crate) edge_error: [f64; 3],
     pub(crate) combined: [[i64; 3]; 3],
-    /// The reciprocal vectors of the lattice edges.
     pub(crate) duals: [DVec3; 3],
     pub(crate) dual_lengths: [f64; 3],
     pub(crate) edge_lengths: [f64; 3],
-    /// Upper bounds of the magnitudes of the components of each reciprocal vector. The rounding
-    /// error of a component is at most 8 ulps of its bound, however far away the spheres are along
-    /// an open direction (docs/exact.md, Lemma 5.2).
+    /// The rounding error of a component is at most 8 ulps of its bound, however far away
+    /// the spheres are along an open direction (docs/exact.md, Lemma 5.2).
     pub(crate) dual_bounds: [DVec3; 3],
-    /// For each axis, the index of the edge parallel to it. `None` if any edge is not parallel to
-    /// an axis.
+    /// `None` if any edge is not parallel to an axis.
     pub(crate) along: Option<[Option<usize>; 3]>,
-    /// The origin of the periodic domain, which is a corner of its cell.
+    /// A corner of the cell.
     pub(crate) corner: DVec3,
-    /// Limit on the distance of a sphere from the cell, in cell edges. It is small enough that the
-    /// three numbers of an image fit in an `i32` each.
+    /// So small that the three numbers of an image fit in an `i32` each.
     pub(crate) max_cells: i32,
 }
 
@@ -86,8 +79,7 @@ impl ReducedLattice {
         });
         let numbers = combined.as_flattened();
         let in_range = numbers.iter().all(|n| n.abs() <= MAX_COMBINED);
-        // An edge that is hardly longer than its rounding error might have length 0 in exact
-        // arithmetic.
+        // Otherwise its exact length might be 0.
         let long = (0..count).all(|k| edges[k].length() > edge_error[k] * f64::from(1 << 20));
         let duals = duals(edges);
         let is_finite = duals.iter().all(|dual| dual.is_finite());
@@ -100,8 +92,7 @@ impl ReducedLattice {
                 ),
             });
         }
-        // Takes the unit vectors along all edges. For each axis, `spread` is the largest magnitude
-        // of their components along this axis.
+        // Largest magnitude of the unit vectors' components, for each axis.
         let spread = edges[..count].iter().fold(DVec3::ZERO, |spread, edge| {
             spread.max(edge.abs() / edge.length())
         });
@@ -112,8 +103,8 @@ impl ReducedLattice {
             edges,
             dual_lengths,
             edge_lengths: edges.map(DVec3::length),
-            // If each edge is parallel to a coordinate axis, so is its reciprocal vector. The
-            // components along the two other axes are exactly 0, and so are their error bounds.
+            // Along edges parallel to the axes, so are the reciprocal vectors, and
+            // the other components are exactly 0.
             dual_bounds: from_fn(|k| match along {
                 Some(_) => 16.0 * duals[k].abs(),
                 None => 16.0 * dual_lengths[k] * spread,
@@ -127,8 +118,6 @@ impl ReducedLattice {
         }))
     }
 
-    /// Returns the coordinates of a point along the edges, in units of the edges, from the corner
-    /// of the cell.
     #[inline(always)]
     pub(crate) fn coordinates(&self, point: DVec3) -> [f64; 3] {
         let point = point - self.corner;
@@ -147,8 +136,7 @@ impl ReducedLattice {
         -(self.edges[0] * x + self.edges[1] * y + self.edges[2] * z)
     }
 
-    /// Converts multiples of the reduced edges to multiples of the domain's edges. Results beyond
-    /// 32 bits wrap around, but images at such a distance are too far away to touch.
+    /// Results beyond 32 bits wrap around; images at such a distance are too far away to touch.
     #[inline(always)]
     pub(crate) fn in_given_edges(&self, image: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
@@ -166,24 +154,21 @@ fn max_cells(combined: &[[i64; 3]; 3]) -> i32 {
     i32::try_from(images).map_or(MAX_CELLS, |images| images.min(MAX_CELLS))
 }
 
-/// Makes the edges of a lattice as short as possible by adding whole multiples of edges to one
-/// another. `combined` has each new edge as three integers: the multiples of the given edges that
-/// add up to it. The caller's function `sum` computes an edge from such integers.
+/// Shortens the edges by adding whole multiples of one another. `combined` has each as
+/// multiples of the given edges, from which `sum` computes it.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the caller rejects numbers that are too large"
 )]
 pub(crate) fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
-    // Each round makes an edge shorter. With two edges (Gauss's algorithm), the number of rounds
-    // grows with the logarithm of the ratio of their lengths.
+    // Each round makes an edge shorter. With two edges (Gauss's algorithm), the number of
+    // rounds grows with the logarithm of the ratio of their lengths.
     for _ in 0..400 {
         let mut changed = false;
         for i in 0..combined.len() {
             let edge = sum(&combined[i]);
             let mut best = (edge.length_squared() * (1.0 - 1e-9), combined[i]);
-            // Subtracts multiples of the other edges from this one. For each other edge, three
-            // multiples are tried: the one that makes this edge shortest, and the next smaller and
-            // larger ones. The shortest result of all combinations is kept.
+            // Tries the best multiple of each other edge, and the ones next to it.
             let others: Vec<usize> = (0..combined.len()).filter(|&j| j != i).collect();
             for more in 0..3_i64.pow(others.len() as u32) {
                 let mut tried = combined[i];
@@ -226,9 +211,8 @@ fn along_axes(edges: &[DVec3]) -> Option<[Option<usize>; 3]> {
     Some(along)
 }
 
-/// Returns whether the first `count` edges are as far from linearly dependent as the shortest edges
-/// of a lattice: the cell of three such edges has at least 1/√2 of the volume of a box with edges
-/// of these lengths.
+/// Three edges that are as short as possible span at least 1/√2 of the volume of a box with
+/// edges of these lengths.
 fn span_a_cell(edges: &[DVec3; 3], count: usize) -> bool {
     let [a, b, c] = *edges;
     let product: f64 = edges[..count].iter().map(|edge| edge.length()).product();

@@ -17,19 +17,16 @@ use glam::{DMat3, DVec3};
 use crate::Domain;
 use crate::lattice::duals;
 
-/// Bound of the relative rounding error of a computed move, for a cell of three perpendicular edges.
+/// Of a computed move, relative, for a cell of three perpendicular edges.
 const ERROR: f64 = 1.0 / (1_u64 << 44) as f64;
 
-/// Largest number of edges by which a particle may have been wrapped.
 const MOST_WRAPPED: f64 = (1 << 20) as f64;
 
-/// A cell in which distances have shrunk by this factor is another one.
 const MOST_STRETCHED: f64 = 2.0;
 
-/// If half the skin is shorter, squares may lose digits, and no move is allowed. Half of a float32 is longer.
+/// With less, squares may lose digits, and no move is allowed. Half of a float32 is longer.
 const SHORTEST: f64 = 1e-140;
 
-/// How a periodic cell has changed since a list was made, and the skin of the list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deformation {
     skin: f64,
@@ -39,15 +36,13 @@ pub(crate) struct Deformation {
     origins: [DVec3; 2],
     edges: [DVec3; 3],
     duals: [DVec3; 3],
-    /// An upper bound of the norm of the inverse map.
     stretch: f64,
-    /// Bound of the rounding error of a move, as a multiple of the sizes of what is added.
+    /// As a multiple of the sizes of what is added.
     error: f64,
 }
 
 impl Deformation {
-    /// Returns the change from one domain to another, or `None` if they are periodic along different
-    /// edges, or if the change is not a small one.
+    /// `None` if they are periodic along different edges, or if the change is not a small one.
     pub(crate) fn between(old: &Domain, new: &Domain, skin: f64) -> Option<Self> {
         if old.periodic() != new.periodic() {
             return None;
@@ -81,8 +76,8 @@ impl Deformation {
         })
     }
 
-    /// Returns the whole numbers of edges by which a particle has been wrapped, or `None` if it has moved too
-    /// far. `places` are its places then and now, and `reach` is its radius, or half the cutoff.
+    /// `None` if it has moved too far. `places` are then and now, and `reach` is the
+    /// radius, or half the cutoff.
     #[allow(clippy::cast_possible_truncation, reason = "the range is checked")]
     pub(crate) fn wrapped(&self, places: [DVec3; 2], reach: f64) -> Option<[i32; 3]> {
         let [old, new] = places;

@@ -61,8 +61,6 @@ pub(crate) fn changes<T: Number, H: Touching<T>>(
     [began, lasted, ended]
 }
 
-/// Returns the pairs of a list and their periodic images, sorted and without repeats. The list may
-/// be in any order, because the caller may have sorted it in another way.
 fn in_order<T: Number, H: Touching<T>>((pairs, images): Pairs<'_, H>) -> Vec<([u32; 2], [i32; 3])> {
     let image = |index: usize| images.get(index).copied().unwrap_or_default();
     let pairs = pairs.iter().enumerate();

@@ -23,9 +23,7 @@ pub struct Earliest<T = f32> {
     pub image: [i32; 3],
 }
 
-/// Returns the first impact of each sphere, or `None` for a sphere without an impact. `spheres` is
-/// the number of spheres. The pairs may be in any order. Pairs with an index past the last sphere
-/// are skipped.
+/// The pairs may be in any order. Those with an index past the last sphere are skipped.
 pub(crate) fn earliest<T: Number>(
     pairs: &[T::Collision],
     images: &[[i32; 3]],
@@ -59,10 +57,8 @@ pub(crate) fn earliest<T: Number>(
     earliest
 }
 
-/// Replaces the first impact of each sphere by its first impact with a wall, if that is earlier.
-/// For each impact with a wall, `images` names the periodic image of the sphere that touches the
-/// wall. Seen from the sphere, an image of the wall is displaced the opposite way.
-/// [`Earliest::image`] names this image of the wall, so it is the negated image of the sphere.
+/// Replaces an impact by that with a wall if it is earlier. `images` are those of the sphere,
+/// and [`Earliest::image`] is that of the wall, its negative.
 pub(crate) fn with_walls<T: Number>(
     earliest: &mut [Option<Earliest<T>>],
     walls: &[T::WallCollision],

@@ -4,12 +4,11 @@
 
 use rayon::prelude::*;
 
-/// One thread checks the order of at least this many pairs.
 const TASK: usize = 4096;
 
 pub(crate) fn sort<T: Send + Sync, K: Ord>(pairs: &mut Vec<T>, key: impl Fn(&T) -> K + Sync) {
-    // In open space, the list of a detector is sorted already, and usually without repeats. Threads find this out in
-    // less time than one thread takes for a pass that removes repeats.
+    // A detector's list is sorted and usually without repeats in open space, which threads
+    // find out faster.
     let neighbors = pairs.par_windows(2).with_min_len(TASK);
     if neighbors.all(|two| key(&two[0]) < key(&two[1])) {
         return;

@@ -5,11 +5,9 @@
 //! relative position at the time t of closest approach, and p and v their relative position and
 //! velocity. Its error bound is a sum of terms, with ε = 2⁻²³.
 
-/// Largest relative error of one float32 operation in WGSL. It is twice that of rounding to
-/// nearest, because WGSL guarantees no rounding mode.
+/// Twice that of rounding to nearest, because WGSL guarantees no rounding mode.
 pub(crate) const EPSILON: f32 = f32::EPSILON;
-/// Unit of the filter's error bound: [`EPSILON`] plus 0.1 %, for products of rounding errors and
-/// for the rounding in the computation of the bound.
+/// [`EPSILON`] plus 0.1 %, for products of rounding errors and for the computation of the bound.
 #[cfg(feature = "gpu")]
 pub(crate) const ROUNDING: f32 = 1.001 * EPSILON;
 /// One term is this constant times ε·(|p| + 2|v|t)·|q|.
@@ -24,18 +22,16 @@ pub(crate) const QUADRATIC: f32 = 25.0;
 /// The constant term covers subnormal numbers that are flushed to zero.
 #[cfg(feature = "gpu")]
 pub(crate) const ABSOLUTE: f32 = 1.0 / (1_u128 << 120) as f32;
-/// Squares of relative velocities below this number may have lost digits to underflow, so that the
-/// time of closest approach cannot be computed. The filter then takes the start of the step.
+/// Squares of relative velocities below this may have lost digits. The filter then takes the
+/// start of the step.
 pub(crate) const SLOW: f32 = 1.0 / (1_u128 << 88) as f32;
-/// For two spheres that hardly move relative to each other, one term is this constant times
-/// |p|·|v|·dt, where dt is the duration of the step.
+/// For spheres that hardly move relative to each other, one term is this constant times |p|·|v|·dt.
 #[cfg(feature = "gpu")]
 pub(crate) const SLOWLY: f32 = 2.01;
-/// Margin of the near test, relative to the sum of the radii and to the relative motion in the
-/// step.
+/// Relative to the sum of the radii and to the relative motion in the step.
 #[cfg(feature = "gpu")]
 pub(crate) const NEAR_MARGIN: f32 = 1.0 / (1_u32 << 14) as f32;
-/// Absolute margin of the near test. It covers slow motion and losses to underflow.
+/// Covers slow motion and losses to underflow.
 #[cfg(feature = "gpu")]
 pub(crate) const NEAR_LEAST: f32 = 1.0 / (1_u64 << 32) as f32;
 #[cfg(all(test, feature = "gpu"))]

@@ -20,12 +20,10 @@ pub(crate) const Y_HASH: u32 = 0x9e37_79b1;
 pub(crate) const Z_HASH: u32 = 0x85eb_ca77;
 pub(crate) const ROW_HASH: u32 = 0xc2b2_ae3d;
 
-/// Limit to which the coordinates of cells are clamped. The cells of all proxies are within it, but
-/// a search in a level of tiny cells may reach beyond it.
+/// The cells of all proxies are within it, but a search in a level of tiny cells may reach beyond.
 pub(crate) const FAR: f32 = (1_u32 << 30) as f32;
 
-/// Rounds three numbers down to integers, after clamping them to ±2³⁰. On targets without SSE 4.1,
-/// `f32::floor` would be a slow call to the C library.
+/// Clamped to ±2³⁰. Without SSE 4.1, `f32::floor` would be a slow call to the C library.
 #[inline(always)]
 pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
     let point = f32x4::from([x, y, z, 0.0]);
@@ -33,7 +31,7 @@ pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
         .fast_max(f32x4::splat(-FAR))
         .fast_min(f32x4::splat(FAR));
     let whole = point.fast_trunc_int();
-    // A true comparison sets all bits of the result, which is −1 as an integer.
+    // A true comparison is −1.
     let above: i32x4 = bytemuck::cast(f32x4::from_i32x4(whole).simd_gt(point));
     let [x, y, z, _] = (whole + above).to_array();
     [x, y, z]
@@ -41,10 +39,9 @@ pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
 
 /// One level, and its slots.
 ///
-/// Each cell in its box has a slot of its own, and cells that are neighbours along x have
-/// consecutive slots. So the proxies of three cells in a row along x are consecutive in the sorted
-/// list. The cells outside the box share slots: the slot of a cell there is the sum of its x and a
-/// hash of its y, its z and the time slab.
+/// Each cell in its box has a slot of its own, consecutive along x, so that three cells in a
+/// row along x are consecutive in the sorted list. The cells outside share slots: x plus a hash
+/// of y, z and the time slab.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Level {
@@ -56,18 +53,18 @@ pub(crate) struct Level {
     pub(crate) cell: f32,
     pub(crate) inverse_cell: f32,
     pub(crate) hash_mask: u32,
-    /// log₂ of the number of time slabs. They save tests of a fast sphere against spheres that are
-    /// near its path only at another time.
+    /// Slabs save tests of a fast sphere against spheres that are near its path only at
+    /// another time.
     pub(crate) time_power: u32,
     pub(crate) of_set: u32,
-    /// Half extent of the largest proxy of the level, with a margin for rounding, divided by the
-    /// cell edge. At most 0.5, apart from rounding.
+    /// Half extent of the largest proxy, with a margin, divided by the cell edge. At most
+    /// 0.5, apart from rounding.
     pub(crate) reach: f32,
     pub(crate) unused: [u32; 2],
 }
 
 impl Level {
-    /// Returns the cell that contains a point, which is relative to the frame.
+    /// The point is relative to the frame.
     #[inline(always)]
     pub(crate) fn cell_of(&self, point: [f32; 3]) -> [i32; 3] {
         floor(three(point, |x| x * self.inverse_cell))
@@ -85,7 +82,6 @@ impl Level {
         self.in_box(x - 1, x + 1, y - 1, z) && self.in_box(x, x, y + 1, z + 1)
     }
 
-    /// Returns the slot of a cell inside the box.
     #[inline(always)]
     pub(crate) fn slot_in_box(&self, cell: [i32; 3], slab: u32) -> usize {
         let at = |k: usize| cell[k].wrapping_sub(self.origin[k]) as u32;
@@ -99,14 +95,12 @@ impl Level {
         self.first_slot as usize..self.first_hashed as usize + self.hash_mask as usize + 1
     }
 
-    /// Returns the range of this level's proxies in the sorted list. `starts` has the position of
-    /// the first proxy of each slot.
+    /// The level's range of the sorted proxies.
     pub(crate) fn spheres(&self, starts: &[u32]) -> Range<usize> {
         let Range { start, end } = self.slots();
         starts[start] as usize..starts[end] as usize
     }
 
-    /// Returns whether any proxy of the level lies outside its box.
     pub(crate) fn has_outside(&self, starts: &[u32]) -> bool {
         starts[self.first_hashed as usize] < starts[self.slots().end]
     }
@@ -116,8 +110,7 @@ impl Level {
         [x, x * y]
     }
 
-    /// Returns the slot of a cell. A shader may compute another one, because the CPU and the GPU do
-    /// not share the table.
+    /// A shader may compute another one: the CPU and the GPU do not share the table.
     pub(crate) fn slot_of(&self, [x, y, z]: [i32; 3], slab: u32) -> u32 {
         if self.in_box(x, x, y, z) {
             self.slot_in_box([x, y, z], slab) as u32

@@ -4,8 +4,7 @@ use bytemuck::Pod;
 
 use crate::sphere::Sphere;
 
-/// A type of 32 bytes that begins with the centre, the radius and the velocity of a moving sphere.
-/// [`rows`](crate::lanes::rows) transposes such values into SIMD vectors.
+/// 32 bytes that begin with centre, radius and velocity, for [`rows`](crate::lanes::rows).
 pub(crate) trait MovingSphere: Pod {
     fn center(&self) -> [f32; 3];
     fn radius(&self) -> f32;

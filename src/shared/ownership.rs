@@ -12,24 +12,20 @@ use super::filter::{EPSILON, SLOW};
 use super::scaled_sphere::ScaledSphere;
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 
-/// Two spheres are closest at the time t of a step of duration dt. The rounding error of the
-/// computed t/dt is at most this constant times ε·(P / (V·dt) + t/dt + 1). P is the sum of the
-/// magnitudes of the components of their relative position. V is the largest magnitude of a
-/// component of their relative velocity.
+/// The rounding error of t/dt, for the time t of closest approach, is at most this constant
+/// times ε·(P / (V·dt) + t/dt + 1): P is the sum of the magnitudes of the components of the
+/// relative position, V the largest of the relative velocity.
 pub(crate) const TIME: f32 = 8.0;
-/// Two spheres count as at rest relative to each other if their relative motion along each axis is
-/// at most this constant times ε times the largest magnitude of a component of their relative
-/// position. The first time segments of the spheres then own the pair. The search finds these
-/// segments, because cells have a rounding margin.
+/// Two spheres count as at rest relative to each other if their motion along each axis is at
+/// most this constant times ε times the largest component of their relative position. Their
+/// first segments then own the pair, and cells have a margin for that.
 pub(crate) const STILL: f32 = 3.0;
 
-/// Two segments own the pair if both contain the time of closest approach in the step. If the
-/// spheres touch in the step, they touch at this time, so the search finds these segments.
-/// docs/exact.md (section 3) has the proof.
+/// Two segments own a pair if both contain the time of closest approach in the step. If the
+/// spheres touch, they touch then, so the search finds these segments (docs/exact.md, section
+/// 3).
 ///
-/// Each of the two `tags` contains the number of a segment. `displaced` is the relative position of
-/// the two spheres if one of them is an image. If it is `None`, the relative position is the
-/// difference of their centres.
+/// `tags` have the segments. `displaced` is the relative position if one sphere is an image.
 pub(crate) fn ownership(
     [i, j]: [&ScaledSphere; 2],
     displaced: Option<Displaced>,
@@ -50,8 +46,7 @@ pub(crate) fn ownership(
     } else if speed * dt <= STILL * EPSILON * p.abs().max_element() {
         (0.0, 0.0)
     } else if a < SLOW {
-        // The relative velocity is so small that the time of closest approach cannot be computed
-        // from it.
+        // The time of closest approach cannot be computed.
         (0.0, finest)
     } else {
         let at = (-p.dot(v) / a).max(0.0).min(dt) / dt;
@@ -76,9 +71,8 @@ pub(crate) fn ownership(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Displaced {
     pub(crate) p: Vec3,
-    /// Whether the relative position `p` has a relative error of at most ε. If the error may be
-    /// larger, the time of closest approach is not known, and any segment may have to report the
-    /// pair.
+    /// Whether `p` has a relative error of at most ε. Otherwise, any segment may have to
+    /// report the pair.
     pub(crate) certain: bool,
 }
 
@@ -86,7 +80,7 @@ pub(crate) struct Displaced {
 pub(crate) enum Ownership {
     Own,
     Other,
-    /// Rounding leaves open which segments contain the closest approach. All that may contain it
-    /// report the pair, and repeats are removed later.
+    /// All segments that may contain the closest approach report the pair, and repeats are
+    /// removed later.
     Shared,
 }

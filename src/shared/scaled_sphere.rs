@@ -4,8 +4,8 @@ use bytemuck::{Pod, Zeroable};
 
 use super::moving_sphere::MovingSphere;
 
-/// A moving sphere in the units of the grids (see [`Units`](super::units::Units)). On the CPU, all
-/// other types of spheres are in the caller's units.
+/// In the units of the grids (see [`Units`](super::units::Units)), unlike all other types of
+/// spheres on the CPU.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct ScaledSphere {

@@ -10,22 +10,21 @@ use super::size_class::{SMALLEST_CELL, size_class_of};
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 use crate::lanes::{LANES, Real, dot, each, largest, three};
 
-/// The margin for rounding that is added to a segment is this factor times ε·(W + h), with ε =
-/// 2⁻²³. Here, h is half the segment's width along an axis, and W is the largest coordinate that
-/// the sphere may reach. The margin also covers pairs with hardly any relative motion
-/// ([`STILL`](super::ownership::STILL)). Because of the margin, cells are wider than 2⁻¹⁹ W, so
-/// their integer coordinates are exact in float32. docs/exact.md (section 2) adds up the errors.
+/// The margin of a segment is this factor times ε·(W + h), ε = 2⁻²³: h is half its width along
+/// an axis, and W the largest coordinate that the sphere may reach. It covers pairs with hardly
+/// any relative motion ([`STILL`](super::ownership::STILL)), and makes cells wider than 2⁻¹⁹ W,
+/// so that their integers are exact in float32 (docs/exact.md, section 2).
 pub(crate) const MARGIN: f32 = 10.0;
 
-/// The moving origin from which cells are counted. It stays in the middle of the spheres, so
-/// coordinates and velocities relative to it are small and keep their digits in float32.
+/// The moving origin from which cells are counted, in the middle of the spheres, so that
+/// coordinates and velocities keep their digits in float32.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
     pub(crate) origin: Vec3,
     pub(crate) drift: Vec3,
 }
 
-/// The motion of one sphere, or of four in SIMD, during the step, relative to the frame.
+/// Relative to the frame. `T` may be four spheres.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpherePath<T = f32> {
     center: [T; 3],
@@ -43,7 +42,6 @@ impl SpherePath {
 }
 
 impl SpherePath {
-    /// Returns the path with another start, and with the sphere's radius enlarged by `slack`.
     pub(crate) fn displaced(mut self, center: [f32; 3], slack: f32) -> Self {
         self.center = center;
         self.radius += slack;
@@ -65,9 +63,8 @@ impl SpherePath<f32x4> {
         Self::in_frame([x, y, z], radius, [u, v, w], frame, dt)
     }
 
-    /// Replaces some of the paths by those of images. For each path, `images` has `None` to leave
-    /// it as it is, or the centre of the image at the start of the step and a rounding margin that
-    /// is added to the radius.
+    /// `images` has the centre of the image at the start of the step, and a margin for the
+    /// radius, or `None`.
     #[inline(always)]
     pub(crate) fn displaced(mut self, images: [Option<([f32; 3], f32)>; LANES]) -> Self {
         let mut rows = f32x4::transpose([
@@ -113,25 +110,22 @@ impl<T: Real> SpherePath<T> {
         largest(three(self.shift, T::abs))
     }
 
-    /// Returns the length of the path. Adding 2⁻¹²⁶ to its square keeps the result above 0 if the
-    /// square underflows.
+    /// 2⁻¹²⁶ keeps the result above 0 if the square underflows.
     #[inline(always)]
     pub(crate) fn length(&self) -> T {
         (dot(self.shift, self.shift) + T::of(f32::MIN_POSITIVE)).sqrt()
     }
 
     /// Returns how far the sphere reaches from the middle of a segment: h = radius +
-    /// `length`·`half`, enlarged by the rounding margin `margin`·ε·(W + h), as for [`MARGIN`].
-    /// `length` is the length of the whole path, or its displacement along one axis. `half` is half
-    /// the length of the segment, as a fraction of the path.
+    /// `length`·`half` plus `margin`·ε·(W + h). `length` is that of the path, or its
+    /// displacement along an axis, `half` half the segment as a fraction of it.
     #[inline(always)]
     pub(crate) fn reach(&self, length: T, half: T, margin: f32) -> T {
         let far = largest(each(self.center, self.shift, |x, y| x.abs() + y.abs()));
         reach(far, self.radius, length, half, margin)
     }
 
-    /// Returns the vector from the middle of a segment to its end. `half` is half the length of the
-    /// segment as a fraction of the path.
+    /// From the middle of a segment to its end. `half` is a fraction of the path.
     #[inline(always)]
     pub(crate) fn half_segment(&self, half: T) -> [T; 3] {
         three(self.shift, |shift| shift * half)
@@ -142,7 +136,6 @@ impl<T: Real> SpherePath<T> {
         three(self.shift, |shift| self.reach(shift.abs(), half, MARGIN))
     }
 
-    /// Returns the centre of the sphere after the fraction `part` of the step.
     #[inline(always)]
     pub(crate) fn at(&self, part: T) -> [T; 3] {
         let time = part * self.dt;
@@ -191,8 +184,7 @@ impl Cut {
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Segment {
     pub(crate) sphere: u32,
-    /// Index of the segment in its path. Lists of segments omit index 0, because the sphere itself
-    /// stands for its first segment.
+    /// Lists omit index 0, for which the sphere stands.
     pub(crate) number: u32,
 }
 
@@ -203,9 +195,8 @@ pub(crate) struct ProxySize {
 }
 
 impl ProxySize {
-    /// Cuts a path into as few segments as possible. Along each axis, a segment is at most as long
-    /// as the sphere's diameter or `length`, whichever is greater, or longer if 2¹⁵ segments are
-    /// not enough.
+    /// Into as few segments as possible. Along each axis, one is at most as long as the
+    /// diameter or `length`, whichever is greater, or longer if 2¹⁵ are not enough.
     pub(crate) fn new(path: &SpherePath, length: f32) -> Self {
         let longest = (2.0 * path.radius).max(length);
         let mut own = path.extent();
@@ -221,9 +212,8 @@ impl ProxySize {
         }
     }
 
-    /// As [`new`](Self::new), for all images of a sphere in a periodic domain. `far` is the largest
-    /// coordinate that an image may reach. `slack` is the largest rounding error of an image's
-    /// centre, and is added to the radius.
+    /// For all images of a sphere. `far` is the largest coordinate that one may reach, and
+    /// `slack` the largest rounding error of its centre.
     pub(crate) fn anywhere(path: &SpherePath, length: f32, far: f32, slack: f32) -> Self {
         let power = Self::new(path, length).power;
         let half = Cut { power, segment: 0 }.half();
@@ -233,22 +223,18 @@ impl ProxySize {
         }
     }
 
-    /// Returns half the cell edge that each of [`LANES`] uncut spheres needs: a cell must be at
-    /// least as wide as any image of the sphere. `far` is an upper bound of the coordinates of an
-    /// image if the sphere did not move. This function adds the motion. `slack` is the largest
-    /// rounding error of an image's centre.
+    /// Half the cell edge for [`LANES`] uncut spheres and all their images. `far` bounds
+    /// the coordinates without the motion, and `slack` the rounding errors of the centres.
     #[inline(always)]
     pub(crate) fn uncut_anywhere(path: &SpherePath<f32x4>, far: f32, slack: f32) -> f32x4 {
         let extent = path.extent();
-        // The motion of the sphere adds at most 2 times `extent` to a coordinate of an image. The
-        // factor 2.002 also covers rounding.
+        // The motion adds at most 2 times `extent`. 2.002 also covers rounding.
         let far = f32x4::splat(far) + extent * f32x4::splat(2.002);
         let radius = path.radius + f32x4::splat(slack);
         reach(far, radius, extent, f32x4::splat(0.5), MARGIN)
     }
 
-    /// Returns half the cell edge that each of [`LANES`] spheres needs, or `None` if any path is
-    /// longer than the greater of `length` and the sphere's diameter, and so has to be cut.
+    /// `None` if any path has to be cut.
     #[inline(always)]
     pub(crate) fn of_uncut(path: &SpherePath<f32x4>, length: f32) -> Option<f32x4> {
         let longest = Real::max(f32x4::splat(2.0) * path.radius, f32x4::splat(length));

@@ -15,8 +15,7 @@ impl Sets {
         matches!(self, Self::Two { .. })
     }
 
-    /// Returns the number that turns index b of a pair, which counts from the start of its set,
-    /// into an index among all spheres of the step.
+    /// To be added to index b to get an index among all spheres.
     pub(crate) fn b_offset(self) -> usize {
         match self {
             Self::One => 0,

@@ -2,8 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// A sorted proxy, for tests of shaders. A segment has the motion of its sphere in the whole step. So the test of two
-/// spheres gives the same result for all of their segments.
+/// For tests of shaders. A segment has the motion of its sphere in the whole step, so that all
+/// its segments give the same result.
 #[cfg(test)]
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]

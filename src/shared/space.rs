@@ -9,15 +9,14 @@ use crate::sphere::MAX_MAGNITUDE;
 #[derive(Debug)]
 pub(crate) struct Space {
     pub(crate) spheres: f32,
-    /// Correlation curve of the spheres (Grassberger and Procaccia, 1983). Entry i is log₂ of the
-    /// mean number of other spheres in the cube of half edge 2^(i − 127) around a sphere. Empty
-    /// regions do not distort the curve, because the cubes are centred on spheres.
+    /// Correlation curve (Grassberger and Procaccia, 1983): log₂ of the mean number of
+    /// others in the cube of half edge 2^(i − 127) around a sphere. Empty regions do not
+    /// distort it.
     pub(crate) log_others: [f32; OCTAVES],
     pub(crate) segment: f32,
-    /// The frame: the median position of the sample, which moves with its median velocity.
+    /// At the median position of the sample, with its median velocity.
     pub(crate) frame: Frame,
-    /// Corners of the trimmed box, relative to the frame, which contains most of the spheres but no
-    /// distant outliers.
+    /// Relative to the frame. It contains most of the spheres, without distant outliers.
     pub(crate) trimmed: [Vec3; 2],
 }
 
@@ -32,8 +31,7 @@ impl Space {
         }
     }
 
-    /// Returns how many others are expected in the cube of half edge `distance` around one of
-    /// `proxies` proxies.
+    /// In the cube of half edge `distance` around one of `proxies` proxies.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "octaves are clamped before they become integers"
@@ -46,8 +44,7 @@ impl Space {
         log.exp2() * (proxies / self.spheres)
     }
 
-    /// Returns the spacing of `proxies` proxies: the edge of a cube around one of them in which one
-    /// other is expected.
+    /// The edge of a cube around a proxy in which one other is expected.
     pub(crate) fn spacing_of(&self, proxies: f32) -> f32 {
         let level = (self.spheres / proxies).log2();
         let Some(i) = self.log_others.iter().rposition(|&log| log <= level) else {
@@ -60,16 +57,14 @@ impl Space {
         2.0 * (i as f32 + part - 127.0).exp2()
     }
 
-    /// Returns the cell edge of a level for `proxies` proxies, the largest of which has the half
-    /// width `half_cell`. The edge is just wide enough for it, but at least
-    /// [`MIN_CELL_PER_SPACING`] times the spacing, because smaller cells save too few tests.
+    /// Just wide enough for `half_cell`, but at least [`MIN_CELL_PER_SPACING`] times the
+    /// spacing, because smaller cells save too few tests.
     pub(crate) fn cell_edge(&self, proxies: f32, half_cell: f32) -> f32 {
         edge_at_least(MIN_CELL_PER_SPACING * self.spacing_of(proxies), half_cell)
     }
 }
 
-/// Returns the smallest cell edge that is at least `least` and at least twice `half_cell`, but at
-/// most 8·2⁶⁰.
+/// At most 8·2⁶⁰.
 pub(crate) fn edge_at_least(least: f32, half_cell: f32) -> f32 {
     (2.0 * half_cell).max(least).min(8.0 * MAX_MAGNITUDE)
 }

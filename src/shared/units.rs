@@ -9,8 +9,8 @@ use super::scaled_sphere::ScaledSphere;
 use super::segments::{Frame, SpherePath};
 use crate::lanes::{LANES, four, rows, three};
 
-/// The grids use their own unit of length if the largest length of the step is below this limit,
-/// and their own unit of time if the duration is below it or above its reciprocal.
+/// The grids have their own unit of length if the largest length is below this, and of time if
+/// the duration is below it or above its reciprocal.
 pub(crate) const LEAST_USUAL: f32 = 1.0 / 256.0;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,9 +19,8 @@ pub(crate) struct Units {
     pub(crate) length_power: i32,
 }
 
-/// Returns the exponent of the greatest power of two that is at most `x`, which must be positive.
 fn octave(x: f32) -> i32 {
-    // Every positive float32, even a subnormal one, is a normal float64.
+    // Even a subnormal float32 is a normal float64.
     i32::try_from(f64::from(x).to_bits() >> 52 & 0x7ff).unwrap_or(0) - 1023
 }
 
@@ -75,8 +74,7 @@ impl Scale {
     }
 }
 
-/// Converts four spheres, and transposes them. Not inlined, so that steps without a conversion do
-/// not contain its code.
+/// Not inlined, so that steps without a conversion do not contain its code.
 #[inline(never)]
 fn scaled_rows<S: MovingSphere>(given: [&S; LANES], factors: [f64; 2]) -> [[f32x4; LANES]; 2] {
     let spheres = four(given, |sphere| scaled(sphere, factors));
@@ -121,8 +119,8 @@ impl Units {
         times_power(1.0, self.time_power)
     }
 
-    /// Returns two exponents of 2, by which lengths and velocities are converted. In a step of
-    /// duration 0, velocities become 0, because they have no effect but might overflow.
+    /// Exponents of 2 for lengths and velocities. In a step of duration 0, velocities
+    /// become 0, because they might overflow.
     pub(crate) fn powers(self, dt: f32) -> [i32; 2] {
         let velocity = if dt == 0.0 {
             -10_000

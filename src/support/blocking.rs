@@ -15,12 +15,10 @@ pub(crate) enum Wait {
     Await,
 }
 
-/// Runs a future to completion on the calling thread. With [`Wait::Block`], the future usually
-/// completes at once.
+/// With [`Wait::Block`], the future usually completes at once.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let mut work = pin!(work);
-    // `block_on` polls the future once without an executor, because an executor would allocate
-    // memory. This first poll usually completes the future.
+    // Without an executor, which would allocate. This poll usually completes the future.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => done,
         Poll::Pending => finish(work),
@@ -32,9 +30,7 @@ fn finish<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     pollster::block_on(work)
 }
 
-/// Returns an error instead of waiting for the future, because a thread in a browser must not
-/// block. A build without the GPU backend never calls this function, because its futures never have
-/// to wait.
+/// A thread in a browser must not block. Without the GPU backend, futures never have to wait.
 #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
 fn finish<T>(_work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     Err(Error::device(

@@ -8,7 +8,6 @@ use wide::f32x4;
 
 pub(crate) const LANES: usize = 4;
 
-/// Iterator over the indices of the bits that are set in a 32-bit mask.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bits(pub(crate) u32);
 
@@ -24,15 +23,13 @@ impl Iterator for Bits {
     }
 }
 
-/// One float32, or a SIMD vector of [`LANES`] float32 values.
 pub(crate) trait Real:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
-    /// Returns the number `x` in every lane.
     fn of(x: f32) -> Self;
     fn abs(self) -> Self;
     fn sqrt(self) -> Self;
-    /// Returns the larger of two numbers, neither of which may be NaN.
+    /// Neither may be NaN.
     fn max(self, other: Self) -> Self;
 }
 
@@ -90,13 +87,12 @@ pub(crate) fn largest<T: Real>(x: [T; 3]) -> T {
     x[0].max(x[1]).max(x[2])
 }
 
-/// Applies a function to the x, the y and the z components of two 3D vectors.
 #[inline(always)]
 pub(crate) fn each<T: Real>(x: [T; 3], y: [T; 3], of: impl Fn(T, T) -> T) -> [T; 3] {
     [of(x[0], y[0]), of(x[1], y[1]), of(x[2], y[2])]
 }
 
-/// Applies a function to three items, like `<[T; 3]>::map`, but always inlined.
+/// Like `<[T; 3]>::map`, but always inlined.
 #[inline(always)]
 pub(crate) fn three<T: Copy, U>(x: [T; 3], of: impl Fn(T) -> U) -> [U; 3] {
     [of(x[0]), of(x[1]), of(x[2])]
@@ -112,8 +108,7 @@ pub(crate) fn four<T: Copy, U>(x: [T; LANES], of: impl Fn(T) -> U) -> [U; LANES]
     [of(x[0]), of(x[1]), of(x[2]), of(x[3])]
 }
 
-/// Transposes four items of 8 words into 8 SIMD vectors. Vector k has word k of every item. Returns one array
-/// of vectors 0 to 3, and one of vectors 4 to 7.
+/// Vector k has word k of every item. Returns vectors 0 to 3, and 4 to 7.
 #[inline(always)]
 pub(crate) fn rows<T: Pod>(items: [&T; LANES]) -> [[f32x4; LANES]; 2] {
     const { assert!(size_of::<T>() == 32) };

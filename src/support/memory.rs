@@ -6,7 +6,6 @@ use crate::Error;
 
 pub(crate) const LIST: &str = "the list of collisions";
 
-/// Returns an empty vector with capacity for `count` items, or [`Error::OutOfMemory`].
 pub(crate) fn allocate<T>(count: usize, what: &'static str) -> Result<Vec<T>, Error> {
     let mut vector = Vec::new();
     match vector.try_reserve_exact(count) {
@@ -15,18 +14,18 @@ pub(crate) fn allocate<T>(count: usize, what: &'static str) -> Result<Vec<T>, Er
     }
 }
 
-/// Resizes a reused vector to `count` items with unspecified values, or returns [`Error::OutOfMemory`].
+/// The values are unspecified.
 pub(crate) fn resized<'a, T: Zeroable + Clone>(
     used: &'a mut Vec<T>,
     count: usize,
     what: &'static str,
 ) -> Result<&'a mut [T], Error> {
     if used.capacity() < count {
-        // Frees the old memory first, so that old and new memory need not fit at the same time.
+        // So that old and new memory need not fit at the same time.
         *used = Vec::new();
-        // The number of items varies a little from step to step, so the vector gets spare capacity.
+        // The number of items varies a little from step to step.
         let room = count + count / 32 + 4 * count.isqrt();
-        // On systems that provide zeroed pages, allocating zeroed memory writes nothing.
+        // On systems that provide zeroed pages, this writes nothing.
         *used = bytemuck::try_zeroed_vec(room).map_err(|()| out_of_memory::<T>(room, what))?;
     }
     used.resize(count, T::zeroed());

@@ -8,12 +8,10 @@ use bytemuck::Zeroable;
 use crate::Error;
 use crate::memory::resized;
 
-/// A vector that keeps its memory from use to use. Its items at first have unspecified values.
+/// Its items at first have unspecified values.
 #[derive(Debug)]
 pub(crate) struct ReusedVec<T> {
     items: Vec<T>,
-    /// Number of successive uses, up to the latest, that needed only a small part of the vector's
-    /// memory.
     oversized_uses: u32,
 }
 
@@ -27,20 +25,16 @@ impl<T> Default for ReusedVec<T> {
 }
 
 impl<T> ReusedVec<T> {
-    /// A reused vector is oversized if its capacity is more than this many times the number of
-    /// items needed.
+    /// Oversized is a capacity of more than this many times the number of items needed.
     const OVERSIZED: usize = 16;
-    /// A use of a reused vector that needs fewer items than this is treated as if it needed this
-    /// number of items. So a small vector in use never counts as oversized. The method
-    /// [`rest`](Self::rest) is different: it records that the vector is not needed, which counts as
-    /// a need for 0 items.
+    /// Fewer items count as this number, so that a small vector in use is never oversized.
+    /// [`rest`](Self::rest) counts as a need for 0.
     const MIN_NEEDED: usize = 1 << 8;
-    /// A reused vector is freed if it was oversized in more than this number of successive uses. The number
-    /// is large, because one step may use a vector hundreds of times and need all of its memory only once.
+    /// After so many oversized uses in a row, a vector is freed. One step may use it
+    /// hundreds of times and need all of it only once.
     const MAX_OVERSIZED_USES: u32 = 1 << 12;
 
-    /// Clears the vector for a new use and returns it. Before that, records how many items the previous use
-    /// needed: the number that the vector has. The vector is freed if it has been too large for many uses.
+    /// Clears the vector for a new use. The previous use needed the items that it has.
     pub(crate) fn empty(&mut self) -> &mut Vec<T> {
         self.judge(self.items.len(), Self::MIN_NEEDED);
         self.items.clear();
@@ -52,8 +46,7 @@ impl<T> ReusedVec<T> {
         &mut self.items
     }
 
-    /// Records that a vector, kept from earlier steps, is not needed now. If the vector has been
-    /// too large for many uses, its memory is freed. Otherwise, it keeps its items.
+    /// The vector is not needed now. Unless it is freed, it keeps its items.
     pub(crate) fn rest(&mut self) {
         self.judge(0, 0);
     }
@@ -62,10 +55,7 @@ impl<T> ReusedVec<T> {
         self.items.capacity() * size_of::<T>()
     }
 
-    /// Records a use of the vector that needs `count` items. If `count` is less than `min`, the use
-    /// counts as one that needs `min` items. Frees the vector's memory if the vector has been
-    /// oversized in this use and in all of the previous
-    /// [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES) uses.
+    /// Records a use that needs `count` items, or `min` if that is more.
     fn judge(&mut self, count: usize, min: usize) {
         if self.items.capacity() / Self::OVERSIZED <= count.max(min) {
             self.oversized_uses = 0;
@@ -78,10 +68,8 @@ impl<T> ReusedVec<T> {
 }
 
 impl<T: Zeroable + Clone> ReusedVec<T> {
-    /// Returns the first `count` items of the vector, which grows if it is shorter, or
-    /// [`Error::OutOfMemory`]. The items have unspecified values, some of them from earlier uses.
-    /// The vector is never shortened, because items that are cut off would later be initialized
-    /// again.
+    /// The first `count` items have unspecified values. The vector is never shortened,
+    /// because items that are cut off would later be initialized again.
     pub(crate) fn enough(&mut self, count: usize, what: &'static str) -> Result<&mut [T], Error> {
         self.judge(count, Self::MIN_NEEDED);
         if self.items.len() < count {
@@ -105,8 +93,7 @@ impl<T> DerefMut for ReusedVec<T> {
     }
 }
 
-/// A pool of vectors for parallel tasks. It has as many vectors as there were tasks at the same
-/// time.
+/// As many vectors as there were tasks at the same time.
 #[derive(Debug)]
 pub(crate) struct ScratchPool<T>(Mutex<Vec<ReusedVec<T>>>);
 
@@ -117,8 +104,7 @@ impl<T> Default for ScratchPool<T> {
 }
 
 impl<T> ScratchPool<T> {
-    /// Takes a vector from the pool for one task. The vectors that remain in the pool count as unused
-    /// ([`rest`](ReusedVec::rest)). The memory of a vector that often remains unused is freed.
+    /// Those that remain count as unused ([`rest`](ReusedVec::rest)).
     pub(crate) fn take(&self) -> ScratchGuard<'_, T> {
         let mut unused = self.unused();
         let vector = unused.pop().unwrap_or_default();
@@ -126,7 +112,6 @@ impl<T> ScratchPool<T> {
         ScratchGuard { pool: self, vector }
     }
 
-    /// Returns the size in bytes of the vectors that no task is using.
     pub(crate) fn bytes(&self) -> usize {
         self.unused().iter().map(ReusedVec::bytes).sum()
     }
@@ -136,7 +121,7 @@ impl<T> ScratchPool<T> {
     }
 }
 
-/// A vector from a [`ScratchPool`], which returns to the pool when this guard is dropped.
+/// Returns to the pool when it is dropped.
 pub(crate) struct ScratchGuard<'a, T> {
     pool: &'a ScratchPool<T>,
     vector: ReusedVec<T>,

@@ -2,12 +2,10 @@
 
 use crate::Error;
 
-/// Largest number of items for which the calling thread works alone, because waking another thread
-/// takes longer.
+/// Up to this many items, waking another thread takes longer.
 const FEW: usize = 1024;
 
-/// Runs `work` in the rayon pool of the calling thread or, if it is in none, in rayon's global pool.
-/// If there are few `items` to process, the calling thread works alone.
+/// In the rayon pool of the calling thread, or in the global one.
 pub(crate) fn run<R: Send>(
     items: usize,
     work: impl FnOnce() -> Result<R, Error> + Send,
@@ -15,7 +13,6 @@ pub(crate) fn run<R: Send>(
     if items <= FEW {
         return work();
     }
-    // `rayon::scope` moves the whole of `work` to a thread of rayon's pool at once. Without it, each
-    // parallel loop in `work` would be moved there separately.
+    // Moves all of `work` to a thread of the pool at once, instead of each parallel loop in it.
     rayon::scope(|_| work())
 }

@@ -23,7 +23,6 @@ pub(crate) fn check_dt(dt: f32) -> Result<(), Error> {
     }
 }
 
-/// Returns the first invalid field of a sphere (a number that is NaN or out of range) and its value.
 pub(crate) fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
     let &Sphere {
         center,
@@ -44,9 +43,7 @@ pub(crate) fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InputSummary {
     valid: bool,
-    /// Largest magnitude of a coordinate, radius or displacement of the spheres.
     extent: f32,
-    /// Bitwise OR of [`Sphere::groups`] over all spheres.
     groups: u32,
 }
 
@@ -69,7 +66,6 @@ impl InputSummary {
         }
     }
 
-    /// Returns the summary, or an error that names the first invalid sphere.
     fn or_first_invalid(
         self,
         spheres: &[Sphere],
@@ -97,16 +93,14 @@ impl InputSummary {
         self.extent
     }
 
-    /// The low 16 bits of a sphere's field `groups` are the collision groups to which it belongs.
-    /// The high 16 bits are the groups that it ignores. Returns whether any sphere ignores a group
-    /// to which any sphere belongs. If not, collision groups exclude no pair.
+    /// The low 16 bits are the groups of a sphere, the high 16 those that it ignores. If no
+    /// group is in both, groups exclude no pair.
     pub(crate) fn groups(self) -> bool {
         self.groups >> 16 & self.groups & 0xffff != 0
     }
 }
 
-/// Checks all numbers of the spheres. An error names the set `set`: 0 or 1 in a step of two sets, otherwise
-/// `None`.
+/// An error names the set `set`: 0 or 1, or `None` in a step of one set.
 pub(crate) fn check_spheres(
     spheres: &[Sphere],
     dt: f32,
@@ -119,13 +113,10 @@ pub(crate) fn check_spheres(
     summary.or_first_invalid(spheres, dt, set)
 }
 
-/// Checks the numbers in all spheres, and returns their largest magnitude and their collision
-/// groups. The loop has no branches, and tests four numbers at once.
+/// Without branches, four numbers at once.
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
     const MAX: f32 = MAX_MAGNITUDE;
-    // In memory, the velocity of a sphere is followed by its collision groups. Both are loaded
-    // together as a vector of four numbers. The bit mask `no_groups` then sets the groups, the last
-    // of the four, to 0.
+    // The groups follow the velocity in memory. `no_groups` sets them to 0.
     let least = f32x4::new([-MAX, -MAX, -MAX, 0.0]);
     let most = f32x4::splat(MAX);
     let all = f32::from_bits(u32::MAX);

@@ -133,7 +133,7 @@ impl<'a> Family for Packed<'a> {
     type Of<T: Number> = (&'a [T::Packed], T);
 }
 
-/// Returns the spheres of a set in float64. An error names the set `set`.
+/// An error names the set `set`.
 fn packed<T: Number>(
     spheres: Spheres<'_, T>,
     dt: T,
@@ -154,19 +154,16 @@ fn packed<T: Number>(
     Ok(wide)
 }
 
-/// One wall, with the data for the exact tests that verify the collisions with this wall.
 struct Target {
     wall: WideWall,
-    /// The wall in the units of [`World::edges`].
+    /// In the units of [`World::edges`].
     scaled: WideWall,
-    /// A ball that contains the wall during the whole step, in the same units. `None` for a wall that is infinite.
+    /// During the whole step, in the same units. `None` for an infinite wall.
     around: Option<Reach>,
-    /// A sphere with the same collision groups as the wall. It is needed because `Sphere::ignores`
-    /// compares the groups of two spheres.
+    /// With the groups of the wall, for `Sphere::ignores`.
     groups: Sphere,
 }
 
-/// A sphere, and a scaled ball that contains it during the whole step.
 struct Visitor {
     numbers: Numbers3,
     near: Reach,
@@ -219,8 +216,7 @@ impl Target {
         }
     }
 
-    /// Compares the collisions of a sphere with this wall in the verified list with those that
-    /// exact tests find. The tests cover the sphere and all its periodic images.
+    /// Exact tests cover the sphere and all its images.
     fn compare<T: Number>(
         &self,
         wall: usize,
@@ -252,8 +248,7 @@ impl Target {
                     decide([0; 3]);
                 }
             }
-            // A periodic displacement maps a hollow wall to itself, so all images of a sphere touch
-            // the wall in the same way. One image is enough.
+            // All images of a sphere touch a hollow wall in the same way.
             (WideWall::Solid(Solid::Round(round)), _) if round.inside => {
                 if !is_far_inside(round, near, world) {
                     decide([0; 3]);
@@ -273,16 +268,14 @@ impl Target {
     }
 }
 
-/// The domain and the duration of a step.
 struct World<T> {
-    /// The periodic edges as they are given, and in the units in which lengths are about 1.
+    /// Then in the units in which lengths are about 1.
     given: [DVec3; 3],
     edges: [DVec3; 3],
     is_open: bool,
     /// As in [`Step`].
     approaching: bool,
     dt: T,
-    /// The duration of the step in the same units.
     scaled_dt: f64,
 }
 
@@ -291,15 +284,12 @@ impl<T> World<T> {
         [0, 1, 2].map(|axis| [0, 1, 2].map(|k| (self.given[k][axis], image[k])))
     }
 
-    /// Returns an upper bound of the length by which a sphere or a wall is displaced during the step.
     fn moved(&self, velocity: [f64; 3]) -> f64 {
         DVec3::from(velocity).abs().element_sum() * self.scaled_dt
     }
 
-    /// Returns the periodic images of a sphere that may meet a wall, in ascending order. `wall` is
-    /// a ball that contains the wall during the whole step, and `sphere` is a ball that contains
-    /// the sphere. For a cylinder, the caller projects both balls and the domain's edges along the
-    /// cylinder's axis.
+    /// In ascending order. The balls contain the wall and the sphere during the whole step.
+    /// For a cylinder, they and `edges` are projected along its axis.
     fn images(&self, wall: &Reach, sphere: &Reach, edges: [DVec3; 3]) -> Vec<[i32; 3]> {
         if !self.is_open {
             wall.images(sphere, edges)
@@ -314,7 +304,6 @@ impl<T> World<T> {
 /// Relative margin of the float64 tests, far larger than their rounding errors.
 const MARGIN: f64 = 1e-9;
 
-/// Returns a ball that contains a triangle during the whole step.
 fn around<T>(triangle: &Triangle<f64>, world: &World<T>) -> Reach {
     let [a, b, c] = triangle.corners.map(DVec3::from);
     let center = (a + b + c) / 3.0;
@@ -327,7 +316,6 @@ fn around<T>(triangle: &Triangle<f64>, world: &World<T>) -> Reach {
     }
 }
 
-/// Returns whether a sphere certainly does not touch a half-space.
 fn is_far_from_plane<T>(plane: &HalfSpace<f64>, near: &Reach, world: &World<T>) -> bool {
     let (normal, center) = (DVec3::from(plane.normal), DVec3::from(near.center));
     let reach = near.radius + world.moved(plane.velocity);
@@ -335,8 +323,6 @@ fn is_far_from_plane<T>(plane: &HalfSpace<f64>, near: &Reach, world: &World<T>) 
     normal.dot(center) - plane.offset - reach > MARGIN * size
 }
 
-/// Returns whether a sphere certainly does not touch a hollow wall (a hollow sphere or cylinder,
-/// which encloses the sphere).
 fn is_far_inside<T>(round: &Round<f64>, near: &Reach, world: &World<T>) -> bool {
     let away = DVec3::from(near.center) - DVec3::from(round.point);
     let axis = round.axis.map(DVec3::from);
@@ -345,10 +331,7 @@ fn is_far_inside<T>(round: &Round<f64>, near: &Reach, world: &World<T>) -> bool 
     round.radius - reach - distance > MARGIN * (away.length() + reach + round.radius)
 }
 
-/// Prepares the search for the periodic images of a sphere that may touch a solid cylinder.
-/// Projects the cylinder, the sphere and the periodic edges onto the plane perpendicular to the
-/// cylinder's axis. Returns a ball around the projected cylinder, a ball around the projected
-/// sphere, and the projected edges.
+/// Projects the cylinder, the sphere and the edges onto the plane perpendicular to the axis.
 fn across<T>(round: &Round<f64>, near: &Reach, world: &World<T>) -> (Reach, Reach, [DVec3; 3]) {
     let away = DVec3::from(near.center) - DVec3::from(round.point);
     let axis = round.axis.map_or(DVec3::X, DVec3::from);

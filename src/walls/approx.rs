@@ -4,27 +4,24 @@ use std::array::from_fn;
 use std::cmp::Ordering;
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// Largest relative error of one float64 operation: half a unit in the last place of 1.
 const U: f64 = f64::EPSILON / 2.0;
 
-/// A float64 number and a bound of its error: the exact number is at most `error` away from `value`. The
-/// bound is 0 only if `value` is exact. docs/exact.md (section 6) has the proof.
+/// The exact number is at most `error` away from `value`, and the bound is 0 only if `value` is
+/// exact (docs/exact.md, section 6).
 ///
-/// The magnitudes of all numbers must stay below 2⁵⁰⁰, so that no product of two of them overflows.
+/// The magnitudes of all numbers must stay below 2⁵⁰⁰, so that no product of two overflows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Approx {
     pub(super) value: f64,
     error: f64,
 }
 
-/// Enlarges a computed sum of error terms so that it covers the rounding errors of the sum itself, including
-/// underflow.
+/// Covers the rounding errors of a sum of error terms, with underflow.
 fn covered(error: f64) -> f64 {
     error * (1.0 + 16.0 * U) + f64::MIN_POSITIVE
 }
 
-/// Returns whether a number has at most 26 significant bits, so that the square of the number, and its
-/// product with another such number, need no rounding.
+/// At most 26 significant bits, so that products with another such number need no rounding.
 fn is_short(x: f64) -> bool {
     x.to_bits() & ((1 << 27) - 1) == 0
 }
@@ -34,12 +31,11 @@ impl Approx {
         Self { value, error: 0.0 }
     }
 
-    /// Converts a vector from float32 to float64. This conversion is exact, so the error bounds are 0.
     pub(super) fn vector(x: [f32; 3]) -> [Self; 3] {
         x.map(|x| Self::exact(x.into()))
     }
 
-    /// Returns the sign of the exact number, or `None` if the error bound leaves it open.
+    /// `None` if the error bound leaves it open.
     pub(super) fn sign(self) -> Option<Ordering> {
         if self.value.abs() > self.error || self.error == 0.0 {
             self.value.partial_cmp(&0.0)
@@ -48,17 +44,14 @@ impl Approx {
         }
     }
 
-    /// Rounds the exact number to float32. The number must be from 0 to `most`. Returns `None` if the error
-    /// bound admits two float32 results.
+    /// From 0 to `most`. `None` if the error bound admits two results.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "rounding to float32 is intended"
     )]
     pub(super) fn round(self, most: f64) -> Option<f32> {
         let [low, high] = [self.value - self.error, self.value + self.error];
-        // Rounding moves `value - error` and `value + error`, the ends of an interval that contains
-        // the exact number. Moving each end outwards to the next float64 makes sure that the
-        // interval still contains the number.
+        // Each end is moved outwards to the next float64, because of its own rounding.
         let low = if self.error > 0.0 {
             low.next_down()
         } else {
@@ -73,8 +66,7 @@ impl Approx {
         (low == high).then_some(low)
     }
 
-    /// Returns the square root of this number, or `None` if the number is negative or the error
-    /// bound admits a negative number.
+    /// `None` if the error bound admits a negative number.
     pub(super) fn sqrt(self) -> Option<Self> {
         if self.sign()? == Ordering::Less {
             return None;
@@ -89,8 +81,7 @@ impl Approx {
         })
     }
 
-    /// Returns the quotient of this number and `divisor`, or `None` if the divisor is 0 or the
-    /// error bounds admit 0.
+    /// `None` if the error bound of the divisor admits 0.
     pub(super) fn over(self, divisor: Self) -> Option<Self> {
         if divisor.sign()? == Ordering::Equal {
             return None;
@@ -121,7 +112,7 @@ impl Add for Approx {
 
     fn add(self, other: Self) -> Self {
         let value = self.value + other.value;
-        // The rounding error of the sum, by Knuth's two-sum.
+        // Knuth's two-sum.
         let of_other = value - self.value;
         let lost = (self.value - (value - of_other)) + (other.value - of_other);
         let error = self.error + other.error + lost.abs();
@@ -144,8 +135,7 @@ impl Mul for Approx {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
-        // If the magnitude of an exact product is below this limit, its last digits may be too small for
-        // float64.
+        // The last digits of smaller exact products may be too small for float64.
         const LEAST: f64 = f64::MIN_POSITIVE * (1_u64 << 54) as f64;
         let (x, y) = (self.value, other.value);
         let value = x * y;

@@ -120,8 +120,6 @@ impl WallCollision64 {
 }
 
 impl Solid {
-    /// Returns when and where a sphere first touches a wall after the start of the step, computed in float64.
-    /// Returns `None` if the sphere does not touch the wall.
     fn touch(&self, sphere: &Sphere, shift: impl Shift) -> Option<Touch> {
         match self {
             Self::HalfSpace(wall) => Some(wall.touch(sphere)),

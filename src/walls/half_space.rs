@@ -18,7 +18,6 @@ use crate::exact::integers::{
 use crate::exact::{Hit, Touch};
 use crate::number::sealed::Numbers;
 
-/// A half-space that moves with constant velocity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HalfSpace<T = f32> {
     pub(crate) normal: [T; 3],
@@ -27,15 +26,13 @@ pub(crate) struct HalfSpace<T = f32> {
 }
 
 impl HalfSpace {
-    /// Returns the impact of a sphere in a step of duration `dt`, or `None` if the sphere does not touch the
-    /// half-space.
     pub(super) fn impact(&self, sphere: &Sphere, dt: f32) -> Option<Hit> {
         let decided = self.at_once(sphere, dt);
         let decided = decided.or_else(|| self.in_float64(sphere, dt));
         decided.unwrap_or_else(|| self.impact_in_integers(sphere, dt))
     }
 
-    /// Returns the same impact as [`impact`](Self::impact), always decided in integers.
+    /// Always decided in integers.
     pub(super) fn impact_in_integers(&self, sphere: &Sphere, dt: f32) -> Option<Hit> {
         let wide = HalfSpace {
             normal: self.normal.map(f64::from),
@@ -47,16 +44,14 @@ impl HalfSpace {
         rounded.map(Hit::from)
     }
 
-    /// Decides with few float64 operations whether the sphere touches the half-space, and when or how deep. Returns
-    /// `None` if these operations do not suffice, because the sphere is too close to touching at the start or the end
-    /// of the step. docs/exact.md (section 6) has the proof.
+    /// Decides with few operations, or returns `None` if they do not suffice near touching
+    /// at the start or the end of the step (docs/exact.md, section 6).
     #[allow(
         clippy::cast_possible_truncation,
         reason = "rounding to float32 is intended"
     )]
     fn at_once(&self, sphere: &Sphere, dt: f32) -> Option<Option<Hit>> {
-        /// Bound of the rounding error of a sum, relative to the magnitudes of its terms. It is 16 times the
-        /// relative error of one float64 operation.
+        /// Relative to the magnitudes of the terms of a sum: 16 times the error of one operation.
         const ERROR: f64 = 8.0 * f64::EPSILON;
         let [n, c, v, w] = [self.normal, sphere.center, sphere.velocity, self.velocity].map(vector);
         let dt = f64::from(dt);
@@ -91,7 +86,7 @@ impl HalfSpace {
         Some(Some(Hit { toi, depth: 0.0 }))
     }
 
-    /// Decides in float64 with error bounds. Returns `None` if the bounds leave the decision open.
+    /// `None` if the error bounds leave it open.
     fn in_float64(&self, sphere: &Sphere, dt: f32) -> Option<Option<Hit>> {
         let normal = Approx::vector(self.normal);
         let length = dot(normal, normal).sqrt()?;
@@ -118,8 +113,7 @@ impl HalfSpace {
         Some(Some(Hit { toi, depth: 0.0 }))
     }
 
-    /// Returns, in float64, the gap between the sphere and the plane at the start of the step, and the velocity
-    /// of the sphere along the unit normal.
+    /// At the start of the step, along the unit normal, in float64.
     fn gap_and_speed(&self, sphere: &Sphere) -> [f64; 2] {
         let normal = vector(self.normal);
         let length = normal.length();
@@ -128,14 +122,13 @@ impl HalfSpace {
         [away / length - f64::from(sphere.radius), speed / length]
     }
 
-    /// Estimates the time of impact in float64. For a sphere that touches at the start, estimates the depth
-    /// instead.
+    /// Or the depth of a sphere that touches at the start.
     fn guess(&self, sphere: &Sphere) -> f64 {
         let [gap, speed] = self.gap_and_speed(sphere);
         if gap > 0.0 { gap / -speed } else { -gap }
     }
 
-    /// Returns the first contact in float64. The sphere must be known to touch the half-space at some time.
+    /// The sphere must touch at some time.
     pub(super) fn touch(&self, sphere: &Sphere) -> Touch {
         let [gap, speed] = self.gap_and_speed(sphere);
         let time = if gap > 0.0 { gap / -speed } else { 0.0 };
@@ -147,17 +140,15 @@ impl HalfSpace {
     }
 }
 
-/// A sphere and a half-space with the normal n as exact integers. A is the distance of the sphere's centre
-/// from the plane, times |n|, and B the rate of change of A. The sphere of radius r touches at a time t if
-/// A + B·t ≤ r·|n|. A and r are in units of 2^`length`, B in units of 2^`speed_unit`. The normal n is scaled
-/// by a power of two, which does not affect this comparison.
+/// A is the distance of the centre from the plane times |n|, and B its rate of change. The
+/// sphere of radius r touches at t if A + B·t ≤ r·|n|. A and r are in units of 2^`length`, B of
+/// 2^`speed_unit`. The scale of n, a power of two, does not matter.
 pub(super) struct HalfSpaceIntegers {
     away: IBig,
     r: IBig,
     length: i32,
     speed: IBig,
     speed_unit: i32,
-    /// The squared length of the normal vector.
     square: IBig,
 }
 
@@ -192,7 +183,6 @@ impl HalfSpaceIntegers {
         sign(&self.speed)
     }
 
-    /// Compares the product of `x` and the length of the half-space's normal with `other`.
     fn compare(&self, x: &IBig, other: &IBig) -> Ordering {
         let signs = [sign(x), sign(other)];
         let squares = (x * x * &self.square).cmp(&(other * other));
@@ -203,8 +193,7 @@ impl HalfSpaceIntegers {
         }
     }
 
-    /// Compares the time of impact with `time`. At the start, the sphere must not touch the wall, and must
-    /// approach it.
+    /// The sphere must not touch at the start, and must approach.
     fn touch_compared_with(&self, time: Dyadic) -> Ordering {
         let shift_unit = self.speed_unit + time.exponent;
         let finer = usize::try_from(self.length - shift_unit).unwrap_or(0);
@@ -214,8 +203,6 @@ impl HalfSpaceIntegers {
         self.compare(&(&self.r << finer), &away).reverse()
     }
 
-    /// Returns whether the depth of the sphere in the half-space at the start of the step is less
-    /// than, equal to or greater than `depth`. The comparison is exact.
     fn depth_compared_with(&self, depth: Dyadic) -> Ordering {
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
         let coarser = usize::try_from(depth.exponent - self.length).unwrap_or(0);
@@ -223,8 +210,7 @@ impl HalfSpaceIntegers {
         self.compare(&rest, &(&self.away << finer))
     }
 
-    /// Returns the time of impact and the depth, each rounded to the nearest number of type `T`. The depth is at most
-    /// `longest`.
+    /// The depth is at most `longest`.
     pub(super) fn rounded<T: Numbers>(&self, dt: T, guess: f64, longest: T) -> Option<[T; 2]> {
         let zero = T::default();
         if self.compare(&self.r, &self.away) != Ordering::Less {

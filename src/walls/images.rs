@@ -7,16 +7,14 @@ use super::vectors::{is_parallel, unit, vector};
 use crate::lattice::{ImageBlock, duals};
 use crate::{Domain, Sphere};
 
-/// The periodic edges of a domain, projected on a plane perpendicular to the axis of a cylinder.
+/// Projected on a plane perpendicular to the axis of a cylinder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CylinderImages {
-    /// The reciprocal vectors of the projected edges, or 0 for the edges that are left out. They are
-    /// perpendicular to the axis of the cylinder.
+    /// 0 for the edges that are left out. Perpendicular to the axis.
     duals: [DVec3; 3],
 }
 
-/// Returns the periodic edges of `domain`, projected on a plane perpendicular to the axis of a cylinder.
-/// Edges parallel to the axis are left out: they are 0. At most two others are allowed.
+/// Projected; those parallel to the axis are 0. At most two others are allowed.
 pub(crate) fn edges_across(axis: DVec3, domain: &Domain) -> [DVec3; 3] {
     let unit = unit(axis);
     [0, 1, 2].map(|k| {
@@ -30,23 +28,20 @@ pub(crate) fn edges_across(axis: DVec3, domain: &Domain) -> [DVec3; 3] {
 }
 
 impl CylinderImages {
-    /// Returns three flags, one for each edge of the domain. The flag is true for a periodic edge
-    /// that is not parallel to the axis of the cylinder. Only along such edges are the images of a
-    /// sphere tested separately.
+    /// The periodic edges that are not parallel to the axis. Only along these are images
+    /// tested separately.
     pub(crate) fn edges(&self) -> [bool; 3] {
         self.duals.map(|dual| dual != DVec3::ZERO)
     }
 
-    /// Projects the periodic edges of `domain` on a plane perpendicular to the axis of a solid cylinder.
-    /// Returns `None` for other walls, and for a cylinder parallel to all periodic edges, because all images of
-    /// a sphere touch such a wall in the same way.
+    /// `None` if all images of a sphere touch the wall in the same way: for other walls,
+    /// and for a cylinder parallel to all periodic edges.
     pub(crate) fn new(wall: &Round, domain: &Domain) -> Option<Self> {
         let axis = wall.axis.filter(|_| !wall.inside).map(vector)?;
         let mut edges = edges_across(axis, domain);
         let without: Vec<usize> = (0..3).filter(|&k| edges[k] == DVec3::ZERO).collect();
         if let [third] = without[..] {
-            // Beside two edges, the axis counts as the third one. So the reciprocal vectors are accurate even
-            // if the two edges are nearly parallel.
+            // The reciprocal vectors are then accurate even if the two edges are nearly parallel.
             edges[third] = unit(axis);
         }
         let mut duals = duals(edges);
@@ -56,15 +51,13 @@ impl CylinderImages {
         (without.len() < 3).then_some(Self { duals })
     }
 
-    /// Returns the largest number of edges along which a sphere is displaced, for each unit of its distance from the axis.
     pub(crate) fn edges_for_length(&self) -> f64 {
         let lengths = self.duals.iter().map(|dual| dual.length());
         lengths.fold(0.0, f64::max)
     }
 
-    /// Returns all images of a sphere that may reach the cylinder in a step of duration `dt`, and perhaps a few
-    /// more. Returns `None` if one of these images is displaced by more than
-    /// [`MAX_CELLS`](crate::lattice::MAX_CELLS) times an edge of the domain.
+    /// And perhaps a few more. `None` if one is displaced by more than
+    /// [`MAX_CELLS`](crate::lattice::MAX_CELLS) edges.
     pub(crate) fn reaching(&self, wall: &Round, sphere: &Sphere, dt: f32) -> Option<ImageBlock> {
         let [p, v] = wall.relative(sphere, ());
         let end = p + v * f64::from(dt);
@@ -75,8 +68,7 @@ impl CylinderImages {
                 return None;
             }
             let [from, to] = [p, end].map(|place| dual.dot(place));
-            // The range of listed images is enlarged by far more than the rounding errors of the coordinates.
-            // So no image that reaches the cylinder is missing.
+            // By far more than the rounding errors of the coordinates.
             let around =
                 dual.length() * (reach + 1e-9 * (p.length() + end.length() + reach)) + 1e-9;
             Some([-from.max(to) - around, -from.min(to) + around])

@@ -54,7 +54,7 @@ fn shared<T: serde::Serialize, S: serde::Serializer>(
     serde::Serialize::serialize(&**items, to)
 }
 
-/// What finds the triangles of a mesh near a sphere. Empty for a mesh in float64, which a step encloses by one in float32.
+/// Empty for a mesh in float64, which a step encloses by one in float32.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Surrounding {
     /// Bounding sphere of each triangle.
@@ -63,7 +63,6 @@ struct Surrounding {
 }
 
 impl Surrounding {
-    /// Fails for a triangle that does not fit into a sphere.
     fn new(vertices: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<Self, Error> {
         let mut bounds = allocate(triangles.len(), "the bounding spheres of triangles")?;
         for (triangle, indices) in triangles.iter().enumerate() {
@@ -107,7 +106,7 @@ impl<T: Number> Mesh<T> {
         Self::unchecked(vertices, Arc::new(triangles))
     }
 
-    /// Returns the mesh of triangles that have vertices with valid numbers, but perhaps no area.
+    /// The triangles may have no area.
     pub(crate) fn unchecked(
         vertices: Vec<[T; 3]>,
         triangles: Arc<Vec<[u32; 3]>>,
@@ -182,7 +181,6 @@ impl<T: Number> Mesh<T> {
         self.velocity
     }
 
-    /// Returns the same mesh with these collision groups, as in [`Sphere::groups`].
     pub(crate) fn with_all_groups(mut self, groups: u32) -> Self {
         if groups == self.groups {
             return self;
@@ -194,13 +192,11 @@ impl<T: Number> Mesh<T> {
         self
     }
 
-    /// Returns whether this mesh and another one share their vertices and triangles.
     pub(crate) fn shares_shape(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.vertices, &other.vertices)
             && Arc::ptr_eq(&self.triangles, &other.triangles)
     }
 
-    /// Returns the triangles, to be shared with a mesh that has the same.
     pub(crate) fn shared_triangles(&self) -> Arc<Vec<[u32; 3]>> {
         Arc::clone(&self.triangles)
     }
@@ -236,7 +232,6 @@ impl<T: Number> Mesh<T> {
         &self.around.tree
     }
 
-    /// Returns whether collision groups keep a sphere from touching the mesh.
     pub(crate) fn is_ignored_by(&self, sphere: &Sphere) -> bool {
         sphere.ignores(&Sphere {
             groups: self.groups,
@@ -252,8 +247,7 @@ impl<T: Number> Mesh<T> {
         })
     }
 
-    /// Checks that the velocity of the mesh, its displacement in a step of duration `dt`, and its restitution are
-    /// valid numbers. An error names the mesh by `first`, the wall number of its first triangle.
+    /// An error names the mesh by `first`, the wall number of its first triangle.
     pub(crate) fn check(&self, first: usize, dt: T) -> Result<(), Error> {
         let checked = check_motion(self.velocity, dt);
         let checked = checked.and_then(|()| check_restitution(self.restitution));
@@ -292,7 +286,7 @@ fn check_corners<T: Number>(corners: &[[T; 3]; 3], indices: &[u32; 3]) -> Result
     })
 }
 
-/// Returns a sphere around a triangle, hardly larger than the smallest possible one.
+/// Hardly larger than the smallest possible one.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "rounding to float32 is intended"
@@ -301,8 +295,7 @@ fn bound(corners: &[[f32; 3]; 3]) -> Result<Sphere, String> {
     let points = corners.map(|corner| Vec3::from(corner).as_dvec3());
     let center = smallest_center(points).as_vec3();
     let away = points.map(|point| (point - center.as_dvec3()).length());
-    // The distance of the farthest corner from the centre is rounded to float32, which may make it less. So the
-    // radius of the bounding sphere is the next larger float32.
+    // Rounding may have made the distance less.
     let radius = (away.into_iter().fold(0.0, f64::max) as f32).next_up();
     if radius > MAX_MAGNITUDE {
         return Err(format!(
@@ -312,8 +305,8 @@ fn bound(corners: &[[f32; 3]; 3]) -> Result<Sphere, String> {
     Ok(Sphere::new(center, radius))
 }
 
-/// Returns the centre of the smallest sphere around a triangle: the middle of the longest edge if the angle
-/// opposite to it is not acute, and otherwise the centre of the circle through the corners.
+/// The middle of the longest edge if the angle opposite to it is not acute, otherwise the
+/// centre of the circle through the corners.
 fn smallest_center(points: [DVec3; 3]) -> DVec3 {
     for k in 0..3 {
         let [a, b, c] = [points[k], points[(k + 1) % 3], points[(k + 2) % 3]];
@@ -326,8 +319,7 @@ fn smallest_center(points: [DVec3; 3]) -> DVec3 {
     let normal = u.cross(v);
     let across = (u.length_squared() * v - v.length_squared() * u).cross(normal);
     let center = a + across / (2.0 * normal.length_squared());
-    // If the triangle is acute, the centre of the circle through its corners lies inside it. In a thin triangle,
-    // rounding may move the computed centre far away. So the centre is clamped to the triangle's bounding box.
+    // In a thin triangle, rounding may move the centre, which lies inside, far away.
     if center.is_finite() {
         center.clamp(a.min(b).min(c), a.max(b).max(c))
     } else {

@@ -154,8 +154,7 @@ impl<T: Number> Walls<T> {
         Ok(())
     }
 
-    /// Returns a triangle of a mesh. `wall` is the wall number of the triangle, which counts the walls of
-    /// simple shapes first.
+    /// `wall` counts the walls of simple shapes first.
     pub(crate) fn triangle(&self, wall: usize) -> Option<Triangle<T>> {
         let mut index = wall.checked_sub(self.simple.len())?;
         for mesh in &self.meshes {

@@ -25,28 +25,22 @@ use crate::exact::integers::{
 use crate::exact::{Hit, Shift, Touch, Translation, first_touch, impact};
 use crate::number::sealed::Numbers;
 
-/// An infinite cylinder or a sphere, solid or hollow, that moves with constant velocity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round<T = f32> {
-    /// Centre of the sphere, or a point on the axis of the cylinder.
     pub(crate) point: [T; 3],
-    /// Direction of the cylinder's axis. `None` for a sphere.
     pub(crate) axis: Option<[T; 3]>,
     pub(crate) radius: T,
-    /// Whether the wall is hollow, and spheres touch it from inside.
     pub(crate) inside: bool,
     pub(crate) velocity: [T; 3],
 }
 
 impl<T> Round<T> {
-    /// Returns whether the wall is a solid sphere.
     pub(crate) fn is_ball(&self) -> bool {
         self.axis.is_none() && !self.inside
     }
 }
 
 impl<T: Copy + Into<f64>> Round<T> {
-    /// Returns a direction perpendicular to the axis of a cylinder, or any direction for a sphere.
     pub(super) fn any_direction(&self) -> DVec3 {
         self.axis.map_or(DVec3::X, |axis| {
             unit(DVec3::from(axis.map(Into::into))).any_orthonormal_vector()
@@ -55,14 +49,12 @@ impl<T: Copy + Into<f64>> Round<T> {
 }
 
 impl Round {
-    /// Returns the wall as a moving sphere if it is a solid sphere.
     pub(crate) fn ball(&self) -> Option<Sphere> {
         self.is_ball()
             .then(|| Sphere::new(self.point, self.radius).with_velocity(self.velocity))
     }
 
-    /// Returns the impact of a sphere at this round wall in a step of duration `dt`, or `None` if the sphere
-    /// does not touch the wall. `shift` is the displacement of the sphere's periodic image.
+    /// `shift` displaces the sphere.
     pub(super) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Hit> {
         if let Some(ball) = self.ball() {
             return impact(&ball, sphere, shift, dt).0;
@@ -74,8 +66,7 @@ impl Round {
         in_float64.unwrap_or_else(|| self.impact_in_integers(sphere, shift, dt))
     }
 
-    /// Returns the same impact as [`impact`](Self::impact), always decided in integers. For a solid sphere, the two
-    /// functions do not differ: both call the test of two spheres.
+    /// Always decided in integers. A solid sphere is tested as two spheres either way.
     pub(super) fn impact_in_integers(
         &self,
         sphere: &Sphere,
@@ -97,8 +88,7 @@ impl Round {
         rounded.map(Hit::from)
     }
 
-    /// Returns the position of the sphere's centre relative to the wall, and the relative velocity, in
-    /// float64. For a cylinder, both are perpendicular to the axis.
+    /// In float64. For a cylinder, both are perpendicular to the axis.
     pub(super) fn relative(&self, sphere: &Sphere, shift: impl Shift) -> [DVec3; 2] {
         let vector = |x: [f32; 3]| DVec3::from(x.map(f64::from));
         let by = shift.translation().map_or(DVec3::ZERO, Translation::vector);
@@ -108,8 +98,7 @@ impl Round {
         [p, v].map(|x| axis.map_or(x, |axis| -axis.cross(axis.cross(x))))
     }
 
-    /// Returns whether the sphere certainly does not touch the wall during a step of duration `dt`: it misses
-    /// the wall by a margin that is many times larger than the rounding errors.
+    /// By a margin many times larger than the rounding errors.
     fn certainly_misses(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> bool {
         const MARGIN: f64 = 1e-12;
         let by = shift.translation().map_or(DVec3::ZERO, Translation::vector);
@@ -130,15 +119,13 @@ impl Round {
         }
     }
 
-    /// Returns the distance between the sphere's centre and the wall's centre or axis at which sphere and wall
-    /// just touch.
+    /// Between the centre of the sphere and the wall's centre or axis, at contact.
     fn reach(&self, sphere: &Sphere) -> f64 {
         let [radius, r] = [self.radius, sphere.radius].map(f64::from);
         if self.inside { radius - r } else { radius + r }
     }
 
-    /// Estimates the time of impact in float64. For a sphere that touches at the start, estimates the depth
-    /// instead.
+    /// Or the depth of a sphere that touches at the start.
     fn guess(&self, sphere: &Sphere, shift: impl Shift) -> f64 {
         let [p, v] = self.relative(sphere, shift);
         let reach = self.reach(sphere);
@@ -158,8 +145,8 @@ impl Round {
         }
     }
 
-    /// Returns the first contact in float64, or `None` if the sphere does not touch a solid sphere. It must be known
-    /// to touch any other wall at some time.
+    /// `None` if the sphere does not touch a solid sphere. It must touch any other wall at
+    /// some time.
     pub(super) fn touch(&self, sphere: &Sphere, shift: impl Shift) -> Option<Touch> {
         if let Some(ball) = self.ball() {
             return first_touch(&ball, sphere, shift).map(|touch| Touch {
@@ -187,18 +174,16 @@ impl Round {
     }
 }
 
-/// A sphere and a round wall in float64 with error bounds: the position P and velocity V of the sphere relative to
-/// the wall, the distance K from the wall's centre or axis at which the sphere just touches, and the length |a| of
-/// the axis vector. The module documentation defines them.
+/// The position P, velocity V, distance K at contact and length |a| of the axis vector that the
+/// module defines, with error bounds.
 struct RoundFloat64 {
     inside: bool,
     p: [Approx; 3],
     v: [Approx; 3],
     k: Approx,
-    /// The length |a| of the axis vector, or `None` if its error bound cannot be computed.
+    /// `None` if its error bound cannot be computed.
     length: Option<Approx>,
-    /// The square of K·|a|. The sphere just touches the wall if its centre is at the distance K from the wall's centre
-    /// or axis. |a| is the length of the axis vector, or 1 if the wall is a sphere.
+    /// The square of K·|a|, where |a| is 1 for a sphere.
     square: Approx,
 }
 
@@ -234,8 +219,7 @@ impl RoundFloat64 {
         }
     }
 
-    /// Decides whether and when the sphere touches the wall. Returns `Some(None)` if it does not touch, and `None`
-    /// if the error bounds leave this open.
+    /// `Some(None)` if the sphere does not touch, and `None` if the error bounds leave this open.
     fn impact(&self, dt: f32) -> Option<Option<Hit>> {
         if self.inside {
             self.hollow_impact(dt.into())
@@ -244,17 +228,13 @@ impl RoundFloat64 {
         }
     }
 
-    /// Returns the squared distance of the sphere's centre from the wall's centre or axis at the end of the step,
-    /// minus the squared distance at contact. For a cylinder, both are multiplied by the squared length of the axis
-    /// vector.
+    /// Squared distance at the end of the step, minus that at contact, times |a|² for a cylinder.
     fn at_end(&self, dt: f64) -> Approx {
         let q = from_fn(|axis| self.p[axis] + self.v[axis] * Approx::exact(dt));
         dot(q, q) - self.square
     }
 
-    /// Returns the impact of a sphere that touches the round wall at the start of the step. `gap` is the
-    /// squared distance of the sphere's centre from the wall's centre or axis, minus the squared distance at
-    /// contact. For a cylinder, both are multiplied by the squared length of the axis vector.
+    /// `gap` is the squared distance minus that at contact, times |a|² for a cylinder.
     fn touching(&self, gap: Approx) -> Option<Option<Hit>> {
         let length = self.length?;
         let away = dot(self.p, self.p).sqrt()?;

@@ -206,7 +206,6 @@ impl<T: Number> Wall<T> {
         self.with_all_groups(Sphere::default().with_groups(member_of, ignored).groups)
     }
 
-    /// Returns the same wall with these collision groups, as in [`Sphere::groups`].
     pub(crate) fn with_all_groups(self, groups: u32) -> Self {
         Self { groups, ..self }
     }
@@ -280,8 +279,7 @@ impl<T: Number> Wall<T> {
         })
     }
 
-    /// Checks that the numbers of the wall are valid, and that the wall fits the periodic domain. An error
-    /// names the wall by its number `index`.
+    /// An error names the wall by `index`.
     pub(crate) fn check(&self, index: usize, dt: T, domain: &Domain) -> Result<(), Error> {
         let checked = self.check_numbers(dt).and_then(|()| self.repeats(domain));
         checked.map_err(|problem| Error::InvalidWall {
@@ -325,10 +323,8 @@ impl<T: Number> Wall<T> {
         ))
     }
 
-    /// Checks that the wall fits a periodic domain: a displacement by any periodic edge must map
-    /// the wall to itself. Solid spheres and solid cylinders are exceptions, because they may have
-    /// images (displaced copies). A solid sphere has images along every periodic edge. A solid
-    /// cylinder has images along every periodic edge that is not parallel to its axis.
+    /// A displacement by any periodic edge must map the wall to itself, except for solid
+    /// spheres and for solid cylinders across their axis, which have images.
     fn repeats(&self, domain: &Domain) -> Result<(), String> {
         let edges = (0..3).filter(|&k| domain.periodic()[k]);
         let edges = || edges.clone().map(|k| domain.periodic_edge(k));
@@ -417,7 +413,6 @@ fn vector<T: Number>(x: [T; 3]) -> DVec3 {
     x.map(Into::into).into()
 }
 
-/// Checks the velocity of a wall, and its displacement during the step.
 pub(super) fn check_motion<T: Number>(velocity: [T; 3], dt: T) -> Result<(), String> {
     check_vector("velocity", velocity)?;
     let moved = velocity.map(|x| T::nearest(x.into() * dt.into()));
@@ -460,7 +455,6 @@ fn check_number<T: Number>(name: &str, x: T) -> Result<(), String> {
     ))
 }
 
-/// A wall in the form that the exact tests use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Solid<T = f32> {
     HalfSpace(HalfSpace<T>),
@@ -468,9 +462,7 @@ pub(crate) enum Solid<T = f32> {
 }
 
 impl Solid {
-    /// Returns the exact impact of a sphere, displaced by `shift`, in a step of duration `dt`, or `None` if it
-    /// does not touch. `shift` is ignored for half-spaces, because a periodic displacement is parallel to their
-    /// planes.
+    /// `shift` displaces the sphere. It is parallel to the plane of a half-space.
     pub(crate) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Hit> {
         match self {
             Self::HalfSpace(wall) => wall.impact(sphere, dt),

@@ -16,9 +16,9 @@ use crate::exact::integers::{Numbers3, PairIntegers};
 use crate::number::sealed::Numbers;
 use crate::wide::{WideScale, to_one};
 
-/// Relative margin of the float64 test, far larger than its rounding errors.
+/// Far larger than the rounding errors.
 const MARGIN: f64 = 1e-9;
-/// Absolute margin of this test, which covers underflow, for lengths of about 1.
+/// Covers underflow, for lengths of about 1.
 const LEAST: f64 = 1e-18;
 
 /// A wall in float64.
@@ -28,18 +28,15 @@ pub(crate) enum WideWall {
     Triangle(Triangle<f64>),
 }
 
-/// What float64 tells about a sphere and a wall.
 pub(crate) struct WallEstimate {
-    /// Whether the sphere certainly does not touch the wall.
     pub(crate) misses: bool,
-    /// The time of impact, or the depth of a sphere that touches at the start, without an error bound.
+    /// The time of impact, or the depth of a sphere that touches at the start.
     pub(crate) guess: f64,
 }
 
 impl WideWall {
-    /// Returns the time of impact and the depth of a sphere, displaced by `products`, in a step of duration `dt`. Each is
-    /// the nearest number of type `T`, and the depth at most `longest`. Returns `None` if the sphere does not touch the
-    /// wall. `guess` affects only the speed.
+    /// `products` displaces the sphere. The depth is at most `longest`, and `guess` affects
+    /// only the speed.
     pub(crate) fn rounded<T: Numbers>(
         &self,
         sphere: &Numbers3,
@@ -75,7 +72,6 @@ impl WideWall {
         growth != Ordering::Less
     }
 
-    /// Returns the same as [`rounded`](Self::rounded) in float64.
     pub(crate) fn impact(
         &self,
         sphere: &Numbers3,
@@ -89,7 +85,6 @@ impl WideWall {
         self.rounded(sphere, products, [dt, f64::MAX], estimate.guess)
     }
 
-    /// Returns the largest length of the wall in a step of duration `dt`.
     pub(crate) fn size(&self, dt: f64) -> f64 {
         let largest = |x: [f64; 3]| DVec3::from(x).abs().max_element();
         let (size, velocity) = match self {
@@ -105,7 +100,7 @@ impl WideWall {
         size.max(largest(velocity) * dt)
     }
 
-    /// Returns the wall in other units. The direction of a half-space or a cylinder becomes a unit vector.
+    /// The direction of a half-space or a cylinder becomes a unit vector.
     pub(crate) fn scaled(&self, scale: &WideScale) -> Self {
         let places = |x: [f64; 3]| x.map(|x| x * scale.length);
         let direction = |x: [f64; 3]| unit(x.into()).to_array();
@@ -130,7 +125,6 @@ impl WideWall {
         }
     }
 
-    /// Returns the unit vector into the wall and the speed of approach at the time of impact, and the part that is touched.
     pub(crate) fn touch(
         &self,
         sphere: &Numbers3,
@@ -160,7 +154,7 @@ impl WideWall {
                 let v = velocity - DVec3::from(round.velocity);
                 let mut away = center - DVec3::from(round.point) + shift + v * time;
                 if let Some(axis) = round.axis.map(DVec3::from) {
-                    // Perpendicular to the axis even if only rounding errors are left.
+                    // Even if only rounding errors are left.
                     away = axis.cross(away.cross(axis));
                 }
                 let out = away.try_normalize().unwrap_or_else(|| wall.any_direction());
@@ -182,7 +176,6 @@ impl WideWall {
         (normal, approach, feature)
     }
 
-    /// Estimates the time of impact or the depth of a sphere.
     pub(crate) fn estimate(&self, sphere: &Numbers3, products: &Products, dt: f64) -> WallEstimate {
         let (sphere, scale) = self.visitor(sphere, products, dt);
         let (misses, [time, depth]) = self.scaled(&scale).meet(&sphere);
@@ -192,7 +185,7 @@ impl WideWall {
         }
     }
 
-    /// Returns a sphere in units in which the largest lengths of the sphere and the wall are about 1, and these units.
+    /// In units in which the largest lengths are about 1.
     fn visitor(
         &self,
         &(center, radius, velocity): &Numbers3,
@@ -217,8 +210,8 @@ impl WideWall {
         (sphere, scale)
     }
 
-    /// Returns whether the sphere certainly misses this wall, which is scaled, and an estimate of the time of impact and
-    /// of the depth, of which one is 0.
+    /// Whether the sphere certainly misses, and the time of impact and the depth, of which
+    /// one is 0.
     fn meet(&self, sphere: &ScaledVisitor) -> (bool, [f64; 2]) {
         let ScaledVisitor {
             center,
@@ -310,24 +303,20 @@ impl WideWall {
     }
 }
 
-/// A sphere in the units of a [`WideScale`], displaced by a sum of terms.
 struct ScaledVisitor {
     center: DVec3,
     shift: DVec3,
-    /// The sums of the magnitudes of the terms of `shift`.
     terms: DVec3,
     radius: f64,
     velocity: DVec3,
     dt: f64,
 }
 
-/// Returns a time of the step, or 0 for NaN.
 fn within(time: f64, dt: f64) -> f64 {
     time.max(0.0).min(dt)
 }
 
 impl HalfSpace<f64> {
-    /// Returns the signed distance of the plane from the origin.
     pub(crate) fn distance(&self) -> f64 {
         let normal = DVec3::from(self.normal);
         let unit = to_one(normal.abs().max_element());

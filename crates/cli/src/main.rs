@@ -30,6 +30,7 @@ enum Command {
     /// A pair is listed if the distance of its two centres is at most the cutoff, in the periodic box
     /// of the file or of --box, or in open space. Radii and velocities are not needed. Numbers are
     /// float64, or float32 for arrays of float32, and the pairs are exact for these numbers.
+    #[command(alias = "neighbours")]
     Neighbors(Box<neighbors::Args>),
     /// Measure how fast carom runs on this machine
     ///

@@ -20,7 +20,14 @@ pub(crate) fn say(message: &str) {
 
 /// Prints the notes about the spheres of a frame, without the notes that were printed for earlier frames.
 pub(crate) fn say_new_notes(world: &World, notes: &mut Vec<String>, progress: &Progress) {
-    for note in &world.notes {
+    let empty = world.spheres.is_empty().then(|| match world.frame {
+        Some(frame) => format!(
+            "frame {} of {} is empty: it has no particles",
+            frame.number, world.source
+        ),
+        None => format!("{} is empty: it has no particles", world.source),
+    });
+    for note in world.notes.iter().chain(&empty) {
         if !notes.contains(note) {
             progress.aside(|| say(&format!("note: {note}")));
             notes.push(note.clone());

@@ -9,12 +9,16 @@ pub(crate) fn periodic_edges(domain: &Domain) -> Option<String> {
     (!domain.is_open()).then(|| edges.collect())
 }
 
-pub(crate) fn backend_line(statistics: &Statistics) -> String {
+/// Returns a text that names the backend, or `None` if it is that of the frame before, which is in `before`.
+pub(crate) fn new_backend(statistics: &Statistics, before: &mut String) -> Option<String> {
     let (backend, reason) = (backend_name(statistics.backend), &statistics.reason);
-    match &statistics.adapter {
+    let text = match &statistics.adapter {
         Some(adapter) => format!("{backend} on {adapter} ({reason})"),
         None => format!("{backend} ({reason})"),
-    }
+    };
+    let is_new = text != *before;
+    before.clone_from(&text);
+    is_new.then_some(text)
 }
 
 /// Returns the name of the backend of a step, as the option `--backend` accepts it.

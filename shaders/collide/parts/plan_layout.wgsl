@@ -7,7 +7,7 @@
 #import space::{cell_edge, others}
 #import types::{Level}
 
-// `number` encodes the number of time slabs, and the level's box: around all proxies, around most of them, or
+// `number` encodes the time slabs and the box: around all proxies, around most, or
 // none.
 struct Layout {
     cost: f32,
@@ -15,8 +15,8 @@ struct Layout {
     cell: f32,
 }
 
-// The cheapest layout that each thread has found. With n levels, thread t examines layouts of level number t
-// modulo n.
+// The cheapest layout of each thread. With n levels, thread t examines level t modulo
+// n.
 var<workgroup> sh_layout: array<Layout, THREADS>;
 
 fn layout_power(number: u32) -> u32 {
@@ -31,7 +31,7 @@ fn layout_box(number: u32) -> u32 {
     return number % 3u;
 }
 
-// Returns the cheaper of two layouts or, at equal costs, the one with the lower `number`.
+// At equal costs, that with the lower `number`.
 fn cheaper(one: Layout, other: Layout) -> Layout {
     if other.cost < one.cost || (other.cost == one.cost && other.number < one.number) {
         return other;
@@ -39,8 +39,8 @@ fn cheaper(one: Layout, other: Layout) -> Layout {
     return one;
 }
 
-// Returns the smallest cell edge with which the box from `low` to `high` has at most `slots` cells, or 0 if
-// none is found. CELL_GROWTH_STEPS edges are tried, from `edge` on, each CELL_GROWTH times the previous one.
+// Returns the smallest edge with which the box has at most `slots` cells, or 0.
+// CELL_GROWTH_STEPS edges are tried, from `edge` on.
 fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     let extent = high - low;
     if min(min(extent.x, extent.y), extent.z) < 0.0 {
@@ -48,8 +48,7 @@ fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     }
     var cell = edge;
     for (var k = 0u; k < CELL_GROWTH_STEPS; k++) {
-        // The number of cells along an axis is at most the extent divided by the cell edge, plus 4: 1 for
-        // partial cells, 2 for one more cell on each side, and 1 for rounding.
+        // 4 more: 1 for partial cells, 2 for one more on each side, and 1 for rounding.
         let cells = extent / cell + 4.0;
         if cells.x * cells.y * cells.z <= slots {
             return cell;
@@ -59,8 +58,8 @@ fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     return 0.0;
 }
 
-// Returns the number of slots for cells outside a box around most of a level's proxies. `share` is the
-// level's number of slots.
+// Slots for cells outside a box around most proxies. `share` is the level's number of
+// slots.
 fn hashed_of(level: SizeRange, share: f32) -> f32 {
     return share * clamp(1.0 - level.inside / level.proxies, MIN_HASHED_SHARE, 1.0);
 }
@@ -75,8 +74,8 @@ fn least_power_of_searchers(level: SizeRange, ranges: u32) -> u32 {
     return least;
 }
 
-// `cell` is the edge of the cells, or 0 if the layout is impossible. `part_hashed` is the fraction of the
-// proxies in cells outside the box.
+// `cell` is 0 if the layout is impossible. `part_hashed` is the fraction of the proxies
+// outside the box.
 struct Fitted {
     cell: f32,
     part_hashed: f32,
@@ -110,9 +109,8 @@ fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> 
     let met = others(level.proxies, cell);
     for (var k = 0u; k < ranges; k++) {
         if searches_for(k, level.of_set, level.reference) {
-            // A time segment that overlaps several slabs searches each of them. So its number of searches
-            // grows with the number of slabs, but the number of proxies that it finds in all of them together
-            // does not.
+            // A segment searches each slab that it overlaps, but finds no
+            // more proxies in all of them together.
             let searches = f32(1u << (max(power, sh_range[k].power) - sh_range[k].power));
             cost += sh_range[k].proxies
                 * (search_coarser * searches + met / f32(1u << min(power, sh_range[k].power)));
@@ -146,8 +144,7 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     return chosen;
 }
 
-// Returns a level with the layout `chosen`, with at most `share` + MIN_HASHED_SLOTS slots. They are numbered
-// from 0. Later, write_level() adds the number of slots of all preceding levels.
+// With at most `share` + MIN_HASHED_SLOTS slots, numbered from 0 until write_level().
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;
     level.of_set = ranges.of_set;
@@ -165,8 +162,7 @@ fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
             high = min(high, space.trimmed_high);
             hashed = hashed_of(ranges, share);
         }
-        // Proxies also search the neighbours of their own cells. So the box is one cell larger on each side
-        // than they need.
+        // Proxies also search the neighbours of their own cells.
         level.origin = cell_of(level, low) - 1;
         level.dims = vec3<u32>(cell_of(level, high) - level.origin + 2);
     }

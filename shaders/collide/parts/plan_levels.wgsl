@@ -4,15 +4,14 @@
 #import plan_ranges::{SizeRange, merged, one_set, sh_range, share_level}
 #import space::{cell_edge, others}
 
-// The first n size ranges can be divided into levels in many ways. Entry k is the least expected cost of a
-// division whose last level begins with size range k, for one n after another.
+// Entry k is the least cost of a division of the first n size ranges whose last level
+// begins with range k, for one n after another.
 var<workgroup> sh_cost: array<f32, MAX_LEVELS>;
 var<workgroup> sh_before: array<f32, MAX_LEVELS + 1>;
-// For the first n size ranges: the least expected cost of dividing them, and the first size range of the last
-// level.
+// For the first n size ranges: the least cost, and the first range of the last level.
 var<workgroup> sh_best: array<f32, MAX_LEVELS + 1>;
 var<workgroup> sh_first: array<u32, MAX_LEVELS + 1>;
-// For each level, its size ranges: from .x up to, but not including, .y.
+// From range .x up to, but not including, .y.
 var<workgroup> sh_level: array<vec2<u32>, MAX_LEVELS>;
 var<workgroup> sh_level_count: u32;
 
@@ -33,8 +32,7 @@ fn cost_up_to(before: f32, level: SizeRange) -> f32 {
     return before + own + from_finer;
 }
 
-// Finds for every n the cheapest division of the first n size ranges. Thread k computes the least cost of the
-// divisions whose last level begins with size range k.
+// Thread k computes the divisions whose last level begins with range k.
 fn find_best_cut(ranges: u32, thread: u32) {
     var level_so_far: SizeRange;
     for (var end = 1u; end <= ranges; end++) {
@@ -59,7 +57,7 @@ fn find_best_cut(ranges: u32, thread: u32) {
             sh_best[end] = sh_cost[first];
             sh_first[end] = first;
         }
-        // Makes sh_best visible, and ends all reads of sh_cost before the next iteration overwrites it.
+        // Before the next iteration overwrites sh_cost.
         workgroupBarrier();
     }
 }

@@ -6,47 +6,44 @@
 #import sortable::{from_sortable}
 
 const THREADS = MAX_LEVELS;
-// Number of size classes that each thread handles: 128, the number of bits of a vec4<u32>.
+// For each thread: 128, the bits of a vec4<u32>.
 const CLASSES_EACH = SIZE_CLASSES / THREADS;
 const_assert CLASSES_EACH == 128u;
 
-// A run of neighbouring size classes, all of the same set and power. Ranges that share a level are merged
-// into one.
+// Neighbouring size classes of one set and power. Ranges that share a level are merged.
 struct SizeRange {
-    // Number of proxies, and of those in the trimmed box, which leaves out far outliers.
+    // And of those in the trimmed box.
     proxies: f32,
     inside: f32,
-    // Half the edge of the smallest cell that is large enough for each proxy.
+    // Half the edge of the smallest cell for each proxy.
     half_cell: f32,
-    // Bounds of the centres of all proxies, relative to the frame, half-way through the step or through each
-    // time segment.
+    // Of the centres, relative to the frame, half-way through the step or through
+    // each segment.
     low: vec3<f32>,
     high: vec3<f32>,
-    // Index of the last size class that the range covers, even if this class is empty.
+    // Even if this class is empty.
     last_class: u32,
-    // The power of the spheres. A merged range has the smallest power of its parts.
+    // A merged range has the smallest power of its parts.
     power: u32,
     of_set: u32,
-    // Size limit for the ranges that search this one. In a step with one set, these are the ranges whose
-    // `half_cell` is less than `reference`; with two sets, those of the other set whose `half_cell` is at
-    // most `reference`. At first, `reference` is the `half_cell` of this range. A merged range keeps the
-    // smallest `reference` of its parts with one set, and the largest with two sets.
+    // With one set, ranges with a smaller `half_cell` search this one; with two,
+    // those of the other set with one that is not larger. A merged range has the
+    // smallest `reference` of its parts, with two sets the largest.
     reference: f32,
-    // Number of proxies that search this range.
     finer: f32,
 }
 
-// All size ranges in use, ordered by set, then by power, then by size, smallest first.
+// Ordered by set, then by power, then by size.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
-// A histogram from which the length of the size ranges, 2^s size classes, is chosen. Entry s counts the
-// nonempty classes that are the first of a range when ranges have 2^s classes, but not when they have 2^(s +
-// 1). The last entry counts those that are first even at the greatest length. So the sum of the entries from
-// s on is the number of nonempty ranges of 2^s classes.
+// Entry s counts the nonempty classes that are first of a range of 2^s classes, but not
+// of 2^(s + 1), the last entry those that are first even at the greatest length. So the
+// sum from s on is the number of nonempty ranges of 2^s classes.
 var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 
 fn lowest_bit(used: vec4<u32>) -> u32 {
-    // With a dynamic vector index instead of select(), compilers move the vector from registers to memory.
+    // With a dynamic vector index instead of select(), compilers move the vector
+    // from registers to memory.
     let bits = firstTrailingBit(used) + vec4<u32>(0u, 32u, 64u, 96u);
     let found = select(bits, vec4<u32>(CLASSES_EACH), used == vec4<u32>(0u));
     return min(min(found.x, found.y), min(found.z, found.w));
@@ -67,22 +64,21 @@ fn used_classes(thread: u32) -> vec4<u32> {
     );
 }
 
-// Adds this thread's nonempty size classes to sh_parted.
 fn count_parted(used: vec4<u32>) {
     var rest = used;
     var previous = CLASSES_EACH;
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // No size range extends over the blocks of two threads, so the first nonempty class of a block is the
-        // first of its range, however long the ranges are. The initial value of `previous` selects the last
-        // entry.
+        // No range extends over the blocks of two threads, so the first
+        // nonempty class of a block is always the first of its range. The
+        // initial `previous` selects the last entry.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }
 }
 
-// Returns the smallest s with at most MAX_LEVELS ranges of 2^s size classes, and the number of ranges.
+// And the number of ranges: at most MAX_LEVELS.
 fn finest_ranges() -> vec2<u32> {
     var shift = MAX_RANGE_SHIFT;
     var most = atomicLoad(&sh_parted[MAX_RANGE_SHIFT]);
@@ -123,7 +119,7 @@ fn empty_range(size_class: u32, last_class: u32) -> SizeRange {
 
 fn with_class(range: SizeRange, size_class: u32) -> SizeRange {
     var more = range;
-    // All loads come before the first sum, so that their latencies overlap.
+    // All loads come first, so that their latencies overlap.
     let count = atomicLoad(&size_classes[size_class].count);
     let inside = atomicLoad(&size_classes[size_class].inside);
     let half_cell = bitcast<f32>(atomicLoad(&size_classes[size_class].half_cell));
@@ -168,13 +164,12 @@ fn make_ranges(used: vec4<u32>, shift: u32, thread: u32) {
     }
 }
 
-// Returns a factor for the cost of searches in a proxy's own level: 1 with one set, and 0 with two, because a
-// sphere is not tested against its own set.
+// A factor for searches in a proxy's own level: 0 with two sets, because a sphere is
+// not tested against its own.
 fn one_set() -> f32 {
     return select(1.0, 0.0, are_two_sets());
 }
 
-// Returns whether size range number `range` searches another one, with the fields `of_set` and `reference`.
 // Used for estimates of cost.
 fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     let half_cell = sh_range[range].half_cell;

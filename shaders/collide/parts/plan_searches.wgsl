@@ -1,7 +1,7 @@
-// Decides for any two levels which of them searches the other. Twin of `src/cpu/plan/searches.rs`, with one
-// more rule: a level searches one with smaller cells only if each proxy searches few rows of cells and meets
-// few proxies there. A long search is costly on a GPU, because all other invocations of its subgroup wait for
-// it.
+// Decides which of any two levels searches the other. Twin of
+// `src/cpu/plan/searches.rs`, with one more rule: a level searches one with smaller
+// cells only if each proxy searches few rows and meets few proxies there, because all
+// other invocations of its subgroup wait.
 
 #needs counters, plan
 #import grid::{cell_of, in_box}
@@ -10,7 +10,6 @@
 #import space::{others}
 #import types::{Level}
 
-// Data of one level that the plan does not hold.
 struct Side {
     proxies: f32,
     power: u32,
@@ -18,9 +17,9 @@ struct Side {
 }
 
 var<workgroup> sh_side: array<Side, MAX_LEVELS>;
-// For each level, a bit mask of the levels with smaller cells that it searches.
+// A bit mask of the levels with smaller cells that each searches.
 var<workgroup> sh_finer: array<vec2<u32>, MAX_LEVELS>;
-// For each level, an upper bound of the number of cells that one of its proxies searches.
+// Bounds the cells that a proxy of each level searches.
 var<workgroup> sh_cells: array<f32, MAX_LEVELS>;
 
 fn side_of(ranges: SizeRange, level: Level) -> Side {
@@ -39,13 +38,11 @@ fn has_bit(mask: vec2<u32>, number: u32) -> bool {
     return any((mask & bit_of(number)) != vec2<u32>(0u));
 }
 
-// Returns whether both levels hold proxies of the same of two sets.
 fn never_meet(one: u32, other: u32) -> bool {
     return are_two_sets() && plan.level[one].of_set == plan.level[other].of_set;
 }
 
-// Returns an upper bound of the number of rows of cells in level `to` that a proxy of level `origin`
-// searches.
+// Bounds the rows of cells in level `to` that a proxy of level `origin` searches.
 fn rows_searched(origin: u32, to: u32) -> f32 {
     let along = plan.level[origin].cell * plan.level[to].inverse_cell + 2.0;
     let dims = vec2<f32>(plan.level[to].dims.yz);
@@ -57,15 +54,14 @@ fn others_met(origin: u32, to: u32) -> f32 {
     return others(sh_side[to].proxies, 0.5 * plan.level[origin].cell + plan.level[to].cell);
 }
 
-// Returns the expected cost if level `origin` searches level `to`, separately in each of `slabs` time slabs.
+// Separately in each of `slabs` time slabs.
 fn search_cost(origin: u32, to: u32, slabs: f32) -> f32 {
     return sh_side[origin].proxies * (rows_searched(origin, to) * SEARCH_COST * slabs + others_met(origin, to));
 }
 
 fn coarse_searches_fine(coarse: u32, fine: u32) -> bool {
-    // To search rows of a finer level is cheap only if the proxies of a row are adjacent in the sorted list.
-    // So each cell must have a slot of its own, and only one: the finer level must not be divided into time
-    // slabs.
+    // Cheap only if the proxies of a row are adjacent: each cell must have a slot
+    // of its own, and only one.
     if !sh_side[fine].all_in_box || plan.level[fine].time_power > 0u {
         return false;
     }
@@ -77,8 +73,7 @@ fn coarse_searches_fine(coarse: u32, fine: u32) -> bool {
     return search_cost(coarse, fine, 1.0) < search_cost(fine, coarse, slabs);
 }
 
-// Chooses which levels with smaller cells level `number` searches. The plan has the levels in ascending order
-// of their cell edges.
+// The levels are in ascending order of their cell edges.
 fn find_finer(number: u32) {
     var finer = vec2<u32>(0u);
     for (var fine = 0u; fine < number; fine++) {
@@ -95,9 +90,8 @@ fn cells_in_finer(coarse: u32, fine: u32) -> f32 {
     return cells.x * cells.y * cells.z;
 }
 
-// Stores which levels level `number` searches. If the spheres of two levels may touch, exactly one of them
-// searches the other. So a level searches the finer levels that find_finer() has chosen for it, and each
-// coarser level from which it is not searched. In a step with one set, it searches itself, too.
+// A level searches the finer levels that find_finer() has chosen, and each coarser one
+// that does not search it. With one set, it searches itself, too.
 fn write_searches(number: u32, levels: u32) {
     var searched = sh_finer[number];
     var cells = MAX_OWN_CELLS;
@@ -117,9 +111,8 @@ fn write_searches(number: u32, levels: u32) {
     sh_cells[number] = cells;
 }
 
-// Writes an upper bound of the number of cells that all proxies search. Each sphere or segment counts with
-// the most cells that a proxy of its level searches, and each image with the most that a proxy of any level
-// searches.
+// Bounds the cells that all proxies search: each by its level, and each image by the
+// worst level.
 fn write_cells(levels: u32) {
     var cells = 0.0;
     var most = 0.0;

@@ -2,17 +2,16 @@
 
 #needs params, spheres
 
-// Number of further spheres that are tried if the chosen one has invalid values.
+// If the chosen sphere has invalid values.
 const SAMPLE_TRIES = 16u;
 
-// Returns the index of the first sphere in part k of the input: floor(k * spheres / sample), computed without
-// overflow.
+// floor(k * spheres / sample), computed without overflow.
 fn stretch_begin(k: u32) -> u32 {
     return k * (params.spheres / params.sample) + k * (params.spheres % params.sample) / params.sample;
 }
 
-// Returns the index of sampled sphere k. It is chosen pseudorandomly from part k of the input, so that a
-// regular order of the spheres does not bias the sample.
+// Pseudorandom within part k of the input, so that a regular order of the spheres does
+// not bias the sample.
 fn sampled(k: u32) -> u32 {
     var chance = k * SAMPLE_HASH;
     chance = (chance ^ (chance >> 15u)) * SAMPLE_HASH_MIX;

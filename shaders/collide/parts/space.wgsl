@@ -2,12 +2,11 @@
 
 #needs params
 
-// The workgroup's copy of the correlation curve, as log2. Each kernel that uses the functions of this file
-// must first fill it.
+// As log2. Each kernel that imports this file must first fill it.
 var<workgroup> sh_log_others: array<f32, OCTAVES>;
 
-// Returns the mean number of other proxies in the cube of half edge `distance` around one of them. Segments
-// are assumed to be distributed as the spheres are.
+// In the cube of half edge `distance` around one of them. Segments are assumed to be
+// distributed as the spheres are.
 fn others(proxies: f32, distance: f32) -> f32 {
     let x = clamp(log2(distance) + 127.0, 0.0, f32(OCTAVES - 2u));
     let i = u32(x);
@@ -16,11 +15,10 @@ fn others(proxies: f32, distance: f32) -> f32 {
     return exp2(log) * (proxies / f32(params.spheres));
 }
 
-// Returns the spacing of `proxies` proxies: a cube with this edge around one of them contains one other on
-// average.
+// The edge of a cube around a proxy that contains one other on average.
 fn spacing_of(proxies: f32) -> f32 {
     let level = log2(f32(params.spheres) / proxies);
-    // A binary search finds the first entry of the curve above `level`. The entries never decrease.
+    // The first entry above `level`. The entries never decrease.
     var low = 0u;
     var high = OCTAVES;
     while low < high {
@@ -46,8 +44,8 @@ fn edge_at_least(least: f32, half_cell: f32) -> f32 {
     return min(max(2.0 * half_cell, least), 8.0 * MAX_MAGNITUDE);
 }
 
-// Returns the edge for the cells of a level: as small as its proxies allow, but not much smaller than their
-// spacing. `proxies` is their number in one time slab.
+// As small as the proxies allow, but not much smaller than their spacing. `proxies` is
+// their number in one slab.
 fn cell_edge(proxies: f32, half_cell: f32) -> f32 {
     return edge_at_least(MIN_CELL_PER_SPACING * spacing_of(proxies), half_cell);
 }

@@ -4,7 +4,6 @@
 #import image_word::{pack_image}
 #needs list_images, neighbor_request, sorted_pairs
 
-// Returns the entry for pair `index`, with sphere b as the neighbour of sphere a.
 fn neighbor_of(index: u32) -> CaromNeighbor {
     let pair = sorted_pairs[index];
     var image = pack_image(vec3<i32>(0));
@@ -14,7 +13,6 @@ fn neighbor_of(index: u32) -> CaromNeighbor {
     return CaromNeighbor(pair.a, carom_b(pair), image, select(0u, 1u, carom_is_grazing(pair)));
 }
 
-// Returns the entry with its two particles exchanged.
 fn reversed(entry: CaromNeighbor) -> CaromNeighbor {
     return CaromNeighbor(entry.j, entry.i, pack_image(-carom_image(entry.image)), entry.grazing);
 }

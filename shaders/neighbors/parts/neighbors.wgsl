@@ -4,35 +4,33 @@
 #needs neighbor_request
 
 struct NeighborRequest {
-    // Corner of the periodic cell, and its edges in xyz. An edge that is not periodic is 0.
+    // The edges are in xyz. One that is not periodic is 0.
     corner: vec3<f32>,
-    // 1 if the domain is periodic along any edge, otherwise 0.
+    // 1 if any edge is periodic.
     periodic: u32,
     edges: array<vec4<f32>, 3>,
-    // Largest distance of two neighbours. If `by_radii` is 1, the sum of the two radii is the limit instead.
+    // If `by_radii` is 1, the sum of the two radii instead.
     cutoff: f32,
-    // Length by which the list extends beyond this limit.
     skin: f32,
     by_radii: u32,
-    // 1 for a full list, which has each pair in both directions, and 0 for a half list.
+    // 1 if each pair is listed in both directions.
     full: u32,
     // Length to be added to each radius.
     padding: f32,
-    // Reciprocal of skin / 2, the largest distance that a particle may move while the list stays valid. 0 if
-    // any movement makes it invalid.
+    // Of half the skin, or 0 if any movement makes the list invalid.
     inverse_reach: f32,
-    // Always 1 in a real request. A buffer filled with zeros is not mistaken for a request.
+    // 1, so that a buffer of zeros is no request.
     made: u32,
     unused: u32,
 }
 
 struct NeighborState {
-    // The request that the list in the buffers answers. Its field `made` is 0 if they hold no complete list.
+    // Its `made` is 0 if the buffers hold no complete list.
     request: NeighborRequest,
     particles: u32,
-    // 1 if a particle has moved too far, or has changed its radius or its groups. Otherwise 0.
+    // 1 if a particle has moved too far, or has changed its radius or its groups.
     moved: atomic<u32>,
-    // 1 if the current step keeps the list of an earlier step, 0 if it makes a new one.
+    // 1 if the current step keeps the list.
     kept: u32,
     unused: u32,
 }
@@ -47,8 +45,7 @@ fn is_same_request(one: NeighborRequest, other: NeighborRequest) -> bool {
     return same && one.padding == other.padding && one.made == other.made;
 }
 
-// Returns the radius of the sphere that stands for a particle in the search. If there is a padding, the sum
-// is rounded up, as a margin for rounding errors.
+// Of the sphere that stands for a particle, rounded up if there is a padding.
 fn padded_radius(radius: f32) -> f32 {
     if neighbor_request.padding == 0.0 || radius < 0.0 {
         return radius;

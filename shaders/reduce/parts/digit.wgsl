@@ -4,17 +4,16 @@
 #needs digit, results
 
 struct Digit {
-    // The index of the word of an item, and the position of the digit's lowest bit in it.
     word: u32,
     shift: u32,
-    // The list from which the items are made. 0: the found pairs, which may have a pair several times. 1: the
-    // sorted list.
+    // 0: from the found pairs, which may repeat. 1: from the sorted list.
     distinct: u32,
     unused: u32,
 }
 
 fn digit_of(item: vec4<u32>) -> u32 {
-    // With a dynamic vector index instead of select(), compilers move the vector from registers to memory.
+    // With a dynamic vector index instead of select(), compilers move the vector
+    // from registers to memory.
     let word = select(select(item.x, item.y, digit.word == 1u), item.z, digit.word == 2u);
     return ((word & ~CAROM_GRAZING) >> digit.shift) % DIGITS;
 }

@@ -1,6 +1,6 @@
-// Marks the first of several equal pairs, and writes the marked pairs to the sorted list. Kernels that import
-// this file declare `is_first(index)`, whether pair `index` differs from the pair before it, and
-// `write_pair(to, index)`, which writes pair `index` to place `to` of the list.
+// Marks the first of several equal pairs, and writes the marked pairs to the sorted
+// list. Importing kernels declare `is_first(index)`, whether pair `index` differs from
+// the one before, and `write_pair(to, index)`.
 
 #import dispatch::{dispatch_over}
 #needs first_flags, results, sorted_dispatch

@@ -1,8 +1,7 @@
-// Compares the sorted list of pairs with that of the last complete step, to find pairs that began (are new),
-// lasted or ended. A pair is (a, b, image), with an image of sphere b, or 0 in open space. Kernels that
-// import this file declare four functions. `now(index)` returns a pair of this step, and `kept(index)` one of
-// the last complete step. `write_change(to, pair)` writes a pair of the list of changes. `keep_pair(index,
-// pair)` stores a pair for the next comparison.
+// Compares the sorted list with that of the last complete step. A pair is (a, b,
+// image), with image 0 in open space. Importing kernels declare `now(index)`, a pair of
+// this step, `kept(index)`, one of the last complete step, `write_change(to, pair)`,
+// and `keep_pair(index, pair)`.
 
 #import carom::{CAROM_INCOMPLETE}
 #needs change_flags, kept_count, results
@@ -21,8 +20,7 @@ fn pair_at(place: u32, of_kept: bool) -> vec3<u32> {
     return now(place);
 }
 
-// Returns whether `pair` is among the first `count` pairs of the list of the last complete step, if
-// `of_kept`, or of this step.
+// In the last complete step, if `of_kept`, or in this one.
 fn is_among(pair: vec3<u32>, count: u32, of_kept: bool) -> bool {
     var low = 0u;
     var high = count;
@@ -37,8 +35,7 @@ fn is_among(pair: vec3<u32>, count: u32, of_kept: bool) -> bool {
     return low < count && all(pair_at(low, of_kept) == pair);
 }
 
-// If this step's list of pairs is not complete, no changes are computed, and the pairs of the last complete
-// step are kept.
+// Otherwise no changes are computed, and the kept pairs stay.
 fn is_complete() -> bool {
     return (results.status & CAROM_INCOMPLETE) == 0u;
 }
@@ -55,8 +52,8 @@ fn kept_begin() -> u32 {
     return arrayLength(&change_flags) / 2u;
 }
 
-// The first half of the flags belongs to the pairs of this step: 1 if the pair began. The second half, from
-// kept_begin() on, belongs to the pairs of the last complete step: 1 if the pair ended.
+// Up to kept_begin(), of this step's pairs: 1 if the pair began; then of the last
+// complete step's: 1 if it ended.
 fn flag_change(index: u32) {
     let half = kept_begin();
     if index >= arrayLength(&change_flags) {
@@ -74,8 +71,7 @@ fn flag_change(index: u32) {
     change_flags[index] = select(0u, 1u, changed);
 }
 
-// Writes the pair of flag number `index` to the list of changes. Before, each flag has been replaced by the
-// sum of all flags before it, from which the place in the list follows.
+// Each flag has been replaced by the sum of all before it.
 fn list_change(index: u32) {
     let half = kept_begin();
     if index >= arrayLength(&change_flags) {
@@ -86,13 +82,12 @@ fn list_change(index: u32) {
     if index < half {
         if index < count {
             let own = change_flags[index];
-            // `own` is the number of new pairs before this one in the sorted list. The other (index - own)
-            // pairs before it lasted.
+            // `own` new pairs are before this one. The other (index - own) lasted.
             let to = select(began + index - own, own, change_flags[index + 1u] > own);
             write_change(to, now(index));
         }
     } else if index - half < before_count() && change_flags[index + 1u] > change_flags[index] {
-        // Pairs that ended are listed after all pairs of this step.
+        // After all pairs of this step.
         write_change(count + change_flags[index] - began, kept(index - half));
     }
     if index == 0u {

@@ -7,14 +7,14 @@
 #import types::{Sphere}
 #import wall_filter::{AtWall, length_of}
 
-// A sphere and a triangle. Positions are relative to the triangle's corner a.
+// Positions are relative to the corner a.
 struct AtTriangle {
     p: vec3<f32>,
     v: vec3<f32>,
     b: vec3<f32>,
     c: vec3<f32>,
     radius: f32,
-    // Bound of the rounding error of any length that the filter computes.
+    // Of any length that the filter computes.
     error: f32,
 }
 
@@ -37,8 +37,9 @@ fn filter_triangle(triangle: CaromTriangle, sphere: Sphere, shift: vec3<f32>, sh
     if depth > 0.0 {
         return AtWall(true, certainly_touches(at, 0.0), 0.0, depth);
     }
-    // The plane through the triangle's nearest point, perpendicular to the line to the sphere's centre,
-    // separates the two until the sphere reaches the plane. At that time, the next plane is constructed.
+    // The plane through the nearest point, perpendicular to the line to the
+    // sphere's centre, separates the two until the sphere reaches it. Then the next
+    // plane is constructed.
     var t = 0.0;
     for (var k = 0u; k < TRIANGLE_PLANES; k++) {
         let q = opaque3(p + v * t);
@@ -46,11 +47,10 @@ fn filter_triangle(triangle: CaromTriangle, sphere: Sphere, shift: vec3<f32>, sh
         let normal = opaque3(away / length_of(away));
         let corner = max(max(dot(normal, b), dot(normal, c)), 0.0);
         let slope = opaque(dot(normal, v));
-        // The gap between sphere and plane at the time t, reduced by the bound of the rounding errors.
+        // At the time t, reduced by the bound of the rounding errors.
         let gap = opaque(dot(normal, q) - corner - sphere.radius - error);
         if !(gap > 0.0) {
-            // The sphere reaches the triangle at about the time `t`. Because of rounding, certain touch is
-            // tested slightly later.
+            // Because of rounding, certain touch is tested slightly later.
             let later = min(t + 8.0 * error / max(-slope, MIN_POSITIVE), dt);
             return AtWall(true, certainly_touches(at, later), t, 0.0);
         }

@@ -4,7 +4,7 @@
 #import image_word::{pack_image}
 #needs wall_collisions, wall_counters, wall_images, wall_params
 
-// Appends a collision unless the list is full. The counter goes on when it is full.
+// The counter goes on when the list is full.
 fn list_at_wall(collision: CaromWallCollision, image: vec3<i32>) {
     let place = atomicAdd(&wall_counters.found[0], 1u);
     if place == 0xffffffffu {

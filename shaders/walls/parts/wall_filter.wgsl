@@ -7,8 +7,8 @@
 #import opaque::{opaque, opaque3}
 #import types::{Sphere}
 
-// If `may` is false, the sphere certainly misses the wall. If `certain` is true, it certainly touches it.
-// Time of impact and depth are estimates.
+// `may` is false for a certain miss, `certain` true for a certain touch. Time and depth
+// are estimates.
 struct AtWall {
     may: bool,
     certain: bool,
@@ -16,10 +16,9 @@ struct AtWall {
     depth: f32,
 }
 
-// Position and velocity of a sphere relative to a wall that is a sphere or a cylinder. For a cylinder, both
-// have only components perpendicular to its axis. `size` is an upper bound of the sum of four magnitudes: the
-// position, the displacement during the step, the wall's size, and the sphere's radius. The bound on rounding
-// errors grows with it.
+// Relative to a sphere or a cylinder, for a cylinder perpendicular to its axis. `size`
+// bounds the sum of the position, the displacement, the wall's size and the sphere's
+// radius, with which the rounding errors grow.
 struct Relative {
     p: vec3<f32>,
     v: vec3<f32>,
@@ -38,8 +37,8 @@ fn relative(wall: CaromWall, sphere: Sphere, shift: vec3<f32>, shift_size: f32, 
     return Relative(p, v, size);
 }
 
-// Returns `may` and `certain` from the gaps at the start and the end of the step, one of which must be the
-// smallest, and a bound on their error.
+// From the gaps at the start and the end, one of which must be the smallest, and a
+// bound on their error.
 fn by_gaps(first: f32, last: f32, error: f32) -> vec2<bool> {
     let least = min(first, last);
     return vec2<bool>(least <= error, least < -error);

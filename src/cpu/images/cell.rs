@@ -21,10 +21,9 @@ use crate::shared::segments::{Cut, Frame, ProxySize, SpherePath};
 use crate::shared::units::Scale;
 
 const FRACTION_BITS: u32 = 32;
-/// Margin for rounding in the test whether a sphere stays inside the cell, in units of an edge.
+/// In units of an edge.
 const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
-/// Bound of the rounding error of a sphere's coordinate along an edge, relative to the sum of the
-/// magnitudes of the terms that add up to it.
+/// Relative to the sum of the magnitudes of the terms that add up to a coordinate along an edge.
 const TERMS_MARGIN: f32 = 8.0 * f32::EPSILON;
 
 pub(super) const ALL_EDGES: u8 = 0b111;
@@ -40,41 +39,33 @@ pub(crate) struct Cell {
     lengths: [f32; 3],
     origins: [f32; 3],
     margins: [f32; 3],
-    /// The cell half way through the step. `None` unless each of its edges is parallel to a
-    /// coordinate axis.
+    /// `None` unless each edge is parallel to a coordinate axis.
     aligned: Option<AlignedCell>,
     near: Option<NearCell>,
 }
 
-/// A cell whose edges are parallel to the coordinate axes. Along an open axis, its lengths are
-/// infinite.
+/// Along an open axis, the lengths are infinite.
 #[derive(Clone, Copy, Debug)]
 struct AlignedCell {
     middle: [f32; 3],
-    /// Half the edge lengths, less a margin for rounding.
     inside: [f32; 3],
-    /// The edge lengths, less a margin for rounding.
     near: [f32; 3],
 }
 
-/// Error bounds for every sphere that stays inside the cell or less than half an edge outside. They
-/// are computed once in a step.
+/// Error bounds for the spheres inside the cell or less than half an edge outside.
 #[derive(Clone, Copy, Debug)]
 struct NearCell {
-    /// Upper bound of the rounding error in the centres of a sphere's images.
     slack: f32,
-    /// Upper bound of the coordinates of a sphere's images if the sphere did not move.
-    /// [`ProxySize::uncut_anywhere`] adds the motion.
+    /// Bound of the coordinates of images of spheres at rest. [`ProxySize::uncut_anywhere`]
+    /// adds the motion.
     far: f32,
 }
 
-/// Two bit masks with one bit for each sphere of a block: which spheres certainly stay inside or
-/// near the cell during the step.
+/// Which spheres of a block certainly stay inside or near the cell during the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stays {
     /// Spheres that stay inside the cell.
     pub(crate) inside: usize,
-    /// Spheres that stay inside it or less than half an edge outside.
     pub(crate) near: usize,
 }
 
@@ -97,12 +88,10 @@ pub(super) struct LatticeBox {
 }
 
 impl LatticeBox {
-    /// Returns the images of a sphere whose paths reach into the cell.
     #[inline(always)]
     pub(super) fn images(&self) -> ImageBlock {
-        // Along each edge, the cell reaches from coordinate 0 to 1. A displacement by n edges adds
-        // n to the coordinates of a path. So the displaced path reaches into the cell if the
-        // undisplaced path has a coordinate from −n to 1 − n.
+        // An image displaced by n edges reaches into the cell if the path has a
+        // coordinate from −n to 1 − n.
         let mut images = ImageBlock::default();
         for k in 0..3 {
             [images.first[k], images.last[k]] =
@@ -111,8 +100,7 @@ impl LatticeBox {
         images
     }
 
-    /// Returns a bit mask for an image that reaches into the cell. Bit k is set if the lower end of
-    /// the image's bounding box along edge k is inside the cell. Otherwise, it is below the cell.
+    /// Returns a bit for each edge: set if the image's box begins inside the cell, not below it.
     pub(super) fn corner(&self, image: [i32; 3]) -> u8 {
         let is_in_cell = |k: usize| (self.low.0[k] >> FRACTION_BITS) as i32 + image[k] == 0;
         (0..3).map(|k| u8::from(is_in_cell(k)) << k).sum()
@@ -129,8 +117,7 @@ impl Cell {
     pub(crate) fn new(lattice: ReducedLattice, frame: &Frame, dt: f32) -> Self {
         let origin = frame.origin.as_dvec3();
         let drift = frame.drift.as_dvec3();
-        // The cell moves with the frame. Half way through the step, it is at the place that the
-        // domain gives it.
+        // The cell moves with the frame, and is where the domain has it half way through the step.
         let dt = f64::from(dt);
         let mut cell = Self {
             lattice,
@@ -157,8 +144,6 @@ impl Cell {
         cell
     }
 
-    /// Returns a point's coordinates along the edges of the moving cell, in units of the edges, at
-    /// `time` after the start of the step.
     #[inline(always)]
     fn coordinates(&self, point: DVec3, time: f64) -> [f64; 3] {
         self.lattice
@@ -179,8 +164,7 @@ impl Cell {
                 within[0] & within[1] & within[2]
             };
             let inside = within(aligned.inside);
-            // In most blocks of four spheres, all stay inside the cell. Then the second test is not
-            // necessary.
+            // Mostly, all four stay inside.
             if inside.to_bitmask() == Stays::INSIDE.inside as u32 {
                 return Stays::INSIDE;
             }
@@ -213,9 +197,9 @@ impl Cell {
         }
     }
 
-    /// Returns the cell if each of its edges is parallel to a coordinate axis. The margins for
-    /// rounding errors in `inside` and `near` need only hold within one edge length of the middle,
-    /// because spheres farther away exceed both limits.
+    /// Returns the cell if its edges are parallel to the axes. The margins of `inside` and
+    /// `near` need only hold within one edge of the middle, because spheres farther away
+    /// exceed both limits.
     fn aligned(&self) -> Option<AlignedCell> {
         let lattice = &self.lattice;
         let along = lattice.along?;
@@ -241,9 +225,8 @@ impl Cell {
         Some(aligned)
     }
 
-    /// For the images of all spheres near the cell, returns bounds of their coordinates and of the
-    /// rounding errors of their centres. Returns `None` if space repeats along fewer than three
-    /// edges, or if rounding errors in float64 are not small compared with the cell.
+    /// Returns `None` if space repeats along fewer than three edges, or if rounding errors
+    /// in float64 are not small compared with the cell.
     fn near(&self) -> Option<NearCell> {
         let lattice = &self.lattice;
         if lattice.count < 3 {
@@ -251,8 +234,7 @@ impl Cell {
         }
         let edges = lattice.edges.map(DVec3::abs).iter().sum::<DVec3>();
         let drift = self.drift.abs() * self.dt;
-        // The cell reaches from coordinate 0 to 1 along each edge, and spheres near it stay between
-        // −0.5 and 1.5.
+        // From −0.5 to 1.5, along each edge.
         let center = lattice.corner.abs() + drift + 2.0 * edges;
         let far = center + lattice.corner.abs() + 2.0 * (drift + edges);
         let of_lattice = self.lattice_error([2.0; 3]);
@@ -273,8 +255,7 @@ impl Cell {
         })
     }
 
-    /// Returns half the cell edge that each of [`LANES`] uncut spheres near the periodic cell
-    /// needs: it must be at least as wide as any image of the sphere.
+    /// Returns half the cell edge that each of [`LANES`] uncut spheres near the cell needs.
     #[inline(always)]
     pub(crate) fn near_sizes(&self, paths: &SpherePath<f32x4>) -> f32x4 {
         let NearCell { slack, far } = self.near.unwrap_or(NearCell {
@@ -284,8 +265,8 @@ impl Cell {
         ProxySize::uncut_anywhere(paths, far, slack)
     }
 
-    /// Returns the bounding box of a segment, with sides parallel to the faces of the cell. It is
-    /// enlarged by more than all rounding errors.
+    /// Returns the bounding box of a segment along the edges, enlarged by more than all
+    /// rounding errors.
     #[inline(always)]
     pub(super) fn lattice_box(&self, sphere: &ScaledSphere, cut: Cut) -> LatticeBox {
         let [center, velocity] =
@@ -310,9 +291,8 @@ impl Cell {
             let length = dual_lengths[k];
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
             let error = self.box_error(k, of_lattice, far);
-            // If two spheres hardly move relative to each other (see `STILL`), their first segments
-            // must report the pair, even if the spheres touch only later in the step. The factor 1
-            // + 32ε widens their bounding boxes so that they overlap.
+            // The first segments of two spheres that hardly move relative to each
+            // other (`STILL`) must report the pair, so their boxes must overlap.
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
             lattice_box.low.0[k] = floor(fixed(at[k] - half));
@@ -321,9 +301,8 @@ impl Cell {
         lattice_box
     }
 
-    /// The edges of the lattice are rounded numbers. Returns a bound, as a length, of the error
-    /// that this causes in a sphere's position. `at` has the magnitudes of its coordinates, in
-    /// units of the edges.
+    /// Bounds the error of a position, as a length, that the rounding of the edges causes.
+    /// `at` has the magnitudes of its coordinates in units of the edges.
     #[inline(always)]
     fn lattice_error(&self, at: [f64; 3]) -> f64 {
         let ReducedLattice {
@@ -337,10 +316,8 @@ impl Cell {
         (0..self.lattice.count).map(of_edge).sum()
     }
 
-    /// Returns a bound of the error of a sphere's coordinate along edge `k`. `of_lattice` is a
-    /// bound of the part that rounded edges cause ([`Cell::lattice_error`]). The other part comes
-    /// from the rounding of the position, a sum of terms. `far` has the sum of the magnitudes of
-    /// these terms, for each axis.
+    /// Bounds the error of a coordinate along edge `k`: `of_lattice` from the rounded
+    /// edges, and the rounding of the position, whose terms add up to at most `far`.
     #[inline(always)]
     fn box_error(&self, k: usize, of_lattice: f64, far: DVec3) -> f64 {
         let ReducedLattice {
@@ -359,9 +336,8 @@ impl Cell {
             .to_array()
     }
 
-    /// Returns an upper bound of the errors in the centres of all images of a sphere, as computed
-    /// in float64, without the rounding to float32. `all` is the bounding box of the sphere's whole
-    /// path.
+    /// Bounds the errors of the centres of all images of a sphere in float64. `all` is the
+    /// box of its whole path.
     #[inline(always)]
     pub(super) fn slack(&self, sphere: &ScaledSphere, all: &LatticeBox) -> f32 {
         let center = DVec3::from(sphere.center.map(f64::from));
@@ -370,9 +346,8 @@ impl Cell {
         self.slack_of(center.abs(), most)
     }
 
-    /// As [`Cell::slack`], for any image of many spheres. `center` has the largest magnitude of
-    /// their coordinates along each axis. `most(k)` is the largest magnitude of the multiple of
-    /// edge k by which an image is displaced.
+    /// As [`Cell::slack`], for many spheres with coordinates up to `center`. `most(k)` is
+    /// the largest multiple of edge k.
     #[inline(always)]
     fn slack_of(&self, center: DVec3, most: impl Fn(usize) -> f64) -> f32 {
         let far = (center + self.origin.abs()).element_sum();
@@ -385,8 +360,7 @@ impl Cell {
         (slack as f32 * 1.001).max(f32::MIN_POSITIVE)
     }
 
-    /// Returns the number and size of a sphere's segments. The result holds for every image of the
-    /// sphere.
+    /// Returns the number and size of a sphere's segments, for all its images.
     pub(crate) fn proxy_size(
         &self,
         sphere: &ScaledSphere,
@@ -403,8 +377,7 @@ impl Cell {
         } = &self.lattice;
         let center = DVec3::from(sphere.center.map(f64::from));
         let shift = Vec3::from(path.shift()).as_dvec3();
-        // Images are displaced only along the periodic edges. So the part of their positions that
-        // is perpendicular to these edges is the same for all of them.
+        // Images are displaced only along the periodic edges, so this part is the same for all.
         let across = |point: DVec3| {
             if *count == 3 {
                 return DVec3::ZERO;
@@ -418,8 +391,7 @@ impl Cell {
             + DVec3::splat(self.drift.length() * self.dt)
             + 2.0 * shift.abs();
         for (k, edge) in edges.iter().enumerate().take(*count) {
-            // Only images whose paths reach into the cell are used. So the middle of an image's
-            // path is outside the cell by at most half the extent of the path.
+            // An image reaches into the cell, so its middle is at most half its extent outside.
             #[allow(clippy::cast_precision_loss, reason = "the margin below covers it")]
             let extent = (all.high.0[k] - all.low.0[k]) as f64 / (1_u64 << FRACTION_BITS) as f64;
             far += edge.abs() * (1.0 + extent);
@@ -429,8 +401,7 @@ impl Cell {
         ProxySize::anywhere(path, length, far, slack)
     }
 
-    /// Returns the path of the image that is in the cell half way through the step. Only estimates
-    /// use it.
+    /// Used for estimates only.
     pub(crate) fn wrapped(&self, sphere: &ScaledSphere, path: &SpherePath) -> SpherePath {
         let half = 0.5 * self.dt;
         let middle = DVec3::from(sphere.center.map(f64::from))
@@ -460,14 +431,13 @@ impl Cell {
         }
     }
 
-    /// Given a box around the centres of segments, returns a box around the centres of all their
-    /// images that are proxies. `reach` is half the width of a segment. Only estimates use the box.
+    /// Returns a box around all images of the centres in a box that are proxies. `reach` is
+    /// half the width of a segment. Used for estimates only.
     pub(crate) fn wrap_box(&self, [low, high]: [Vec3; 2], reach: f32) -> [Vec3; 2] {
         let (center, half) = (0.5 * (low + high), 0.5 * (high - low));
         let (mut middle, mut spread) = (center, Vec3::ZERO);
-        // If the given box may reach out of the cell along an edge, the returned box spans the
-        // whole cell along it, whatever the size of the given box along it. The matrix `across`
-        // removes that component from the size. A single point has no size, and needs no matrix.
+        // Along an edge at which the box may reach out of the cell, the result spans the
+        // cell. The matrix `across` removes that component from the size.
         let is_point = low == high;
         let mut across = Mat3::IDENTITY;
         for k in 0..self.lattice.count {
@@ -496,8 +466,8 @@ impl Cell {
     }
 }
 
-/// Rounds down to a whole number. Clamps it to 2²⁹ cells, so that numbers of cells are `i32` and sums of
-/// two do not overflow; a later check rejects clamped numbers. `f64::floor` would compile to a function call.
+/// Rounds down, clamped to 2²⁹, so that sums of two fit into `i32`; a later check rejects
+/// clamped numbers. `f64::floor` would be a function call.
 #[inline(always)]
 fn floor(x: f64) -> i64 {
     const MOST: f64 = (1_u64 << (29 + FRACTION_BITS)) as f64;

@@ -25,29 +25,23 @@ use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 use crate::{Error, Sphere};
 
-/// Flag in the word of a proxy. If it is set, the other bits are an index into the list of images,
-/// otherwise the index of a sphere.
+/// Flag in the word of a proxy: the other bits are an index into the list of images.
 pub(super) const IMAGED: u32 = 1 << 31;
-/// Each task counts the images that it lists. If its count exceeds this number, the task adds the
-/// count to the total of all tasks, and begins again at 0.
+/// A task adds its count to the common one whenever it exceeds this.
 const MAX_UNCOUNTED: u64 = 1 << 12;
 
-/// An image that is a proxy. The undisplaced image is only stored as an [`Imaged`] if other images
-/// of the same sphere or segment are proxies, too.
+/// An image that is a proxy. The undisplaced one is stored only beside others of its segment.
 #[derive(Clone, Copy, Debug)]
 struct Imaged {
     sphere: u32,
-    /// Displacement of the image, in reduced edges.
     image: [i32; 3],
-    /// Centre of the image, and a bound of its error.
+    /// Centre, and a bound of its error.
     place: ([f32; 3], f32),
-    /// Bit mask with bit k for edge k of the cell. The bit is set if the image's bounding box begins inside
-    /// the cell along this edge: see [`LatticeBox::corner`].
+    /// See [`LatticeBox::corner`].
     corner: u8,
 }
 
-/// Images (see [`Imaged`]), with a list for each field. Each stage reads one or two of the fields,
-/// so the lists that it reads fit in the cache.
+/// One list for each field of [`Imaged`], because each stage reads one or two.
 #[derive(Debug, Default)]
 struct AllImaged {
     spheres: Vec<u32>,
@@ -56,14 +50,12 @@ struct AllImaged {
     codes: Vec<Code>,
 }
 
-/// One byte for an image, so that the bytes of many images fit in the cache. The low three bits are
-/// [`Imaged::corner`]. The high five bits are the index of the displacement in [`DISPLACEMENTS`],
-/// or [`Code::FAR`].
+/// [`Imaged::corner`] in the low three bits, and the index of the displacement in
+/// [`DISPLACEMENTS`], or [`Code::FAR`].
 #[derive(Clone, Copy, Debug)]
 struct Code(u8);
 
 impl Code {
-    /// Stands for a displacement that is not in [`DISPLACEMENTS`].
     const FAR: u8 = DISPLACEMENTS.len() as u8;
 
     fn new(image: [i32; 3], corner: u8) -> Self {
@@ -75,14 +67,12 @@ impl Code {
         self.0 & ALL_EDGES
     }
 
-    /// Returns the displacement of the image, or `None` for [`Code::FAR`].
     #[inline(always)]
     fn image(self) -> Option<[i32; 3]> {
         DISPLACEMENTS.get(usize::from(self.0 >> 3)).copied()
     }
 }
 
-/// The 27 displacements by −1, 0 or 1 times each of the three reduced edges.
 pub(super) const DISPLACEMENTS: [[i32; 3]; 27] = {
     let mut all = [[0; 3]; 27];
     let mut k = 0;
@@ -93,7 +83,6 @@ pub(super) const DISPLACEMENTS: [[i32; 3]; 27] = {
     all
 };
 
-/// Returns the index of an image's displacement, or `None` if it contains an edge more than once.
 #[inline(always)]
 pub(super) fn place_of_displacement(image: [i32; 3]) -> Option<usize> {
     let [x, y, z] = image.map(|n| n.wrapping_add(1) as u32);
@@ -129,24 +118,20 @@ impl AllImaged {
     }
 }
 
-/// An entry: a segment, and the word of its image (see `IMAGED`).
+/// A segment, and the word of its image.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NamedImage {
     pub(crate) segment: Segment,
     pub(crate) word: u32,
 }
 
-/// A chunk of the entries. Spheres with close indices are in the same chunk, so that their data
-/// stay in the cache.
+/// A chunk of the entries, of spheres with close indices, for the cache.
 #[derive(Clone, Debug)]
 pub(crate) struct ProxyChunk<'a> {
-    /// Indices of the spheres and segments of the chunk. There is one entry for each index: the
-    /// sphere or segment itself, unless an image in `replaced` takes its place.
+    /// Spheres and segments with an entry each, unless an image in `replaced` takes its place.
     pub(crate) plain: Range<usize>,
-    /// Images that replace spheres. The indices of these spheres are in `plain`.
     pub(crate) replaced: &'a [NamedImage],
-    /// Further entries. If a sphere has several segments or images, one of them is the entry for
-    /// the sphere's index in `plain`, and the others are in this list.
+    /// The entries of spheres with several, except for one each.
     pub(crate) further: &'a [NamedImage],
 }
 
@@ -155,9 +140,8 @@ pub(crate) struct ProxyChunk<'a> {
 pub(crate) struct ImageList {
     /// Number of spheres in the step.
     spheres: usize,
-    /// Images that replace spheres, in the order of the spheres. A sphere is replaced if a
-    /// displaced image of its path (of the first segment, if it is cut) reaches into the cell, by
-    /// the first such image that is found.
+    /// For each sphere of which a displaced image (of its first segment) reaches into the
+    /// cell: the first such image, which replaces it.
     first: Vec<NamedImage>,
     further: Vec<NamedImage>,
     imaged: AllImaged,
@@ -165,9 +149,8 @@ pub(crate) struct ImageList {
     parts: PartMemory,
 }
 
-/// A chunk of the entries: a range of spheres, with the ranges of their images in the lists `first`
-/// and `further` of [`ImageList`]. A chunk holds a limited number of images. If its spheres have
-/// more, additional chunks without spheres hold the rest.
+/// A range of spheres with the ranges of their images in `first` and `further`. If its spheres
+/// have too many images, chunks without spheres hold the rest.
 #[derive(Clone, Debug)]
 struct ImageChunk {
     spheres: Range<usize>,
@@ -175,7 +158,6 @@ struct ImageChunk {
     further: Range<usize>,
 }
 
-/// Memory for the lists of all tasks, kept from step to step.
 #[derive(Debug, Default)]
 struct PartMemory {
     first: ScratchPool<NamedImage>,
@@ -202,13 +184,12 @@ impl PartMemory {
     }
 }
 
-/// The images that one task has listed. Some contain an index into the list `imaged` of this task.
-/// [`ImageList::join`] changes it to an index into the joined list of all tasks.
+/// Indices into `imaged` are those of this task, until [`ImageList::join`].
 struct ImagePart<'a> {
     first: ScratchGuard<'a, NamedImage>,
     further: ScratchGuard<'a, NamedImage>,
     imaged: ScratchGuard<'a, Imaged>,
-    /// Number of images that this task has listed, but not yet added to the total.
+    /// Not yet added to the total.
     uncounted: u64,
 }
 
@@ -235,8 +216,6 @@ impl ImageList {
         }
     }
 
-    /// Returns the index of an image in the list of images, or `None` if `word` is the index of a
-    /// sphere.
     #[inline(always)]
     fn index(word: u32) -> Option<usize> {
         (word & IMAGED != 0).then_some((word & !IMAGED) as usize)
@@ -254,24 +233,21 @@ impl ImageList {
         Some(near.unwrap_or_else(|| self.imaged.images[index]))
     }
 
-    /// Returns the centre of an image, and a bound of its error, or `None` if `word` does not stand
-    /// for an image.
+    /// Returns the centre of an image, and a bound of its error.
     #[inline(always)]
     pub(super) fn place(&self, word: u32) -> Option<([f32; 3], f32)> {
         Self::index(word).map(|index| self.imaged.places[index])
     }
 
-    /// The entries may contain several copies of a touching pair. Returns whether these two entries
-    /// form the copy that reports the pair: their bounding boxes overlap in a box, whose lower
-    /// corner is in the cell for only one copy.
+    /// Whether these two entries are the copy of their pair that is reported: the lower
+    /// corner of the overlap of their boxes is in the cell for only one copy.
     #[inline(always)]
     pub(super) fn reports(&self, words: [u32; 2]) -> bool {
         let [Some(first), Some(second)] = words.map(Self::index) else {
             return true;
         };
-        // Along each edge, the overlap of two boxes begins at the higher of their lower ends. Each
-        // of these is inside the cell or below it. So the overlap begins inside the cell if at
-        // least one of the two boxes does.
+        // The overlap begins at the higher of two lower ends, each of which is inside
+        // the cell or below it.
         let corner = |index: usize| self.imaged.codes[index].corner();
         corner(first) | corner(second) == ALL_EDGES
     }
@@ -282,8 +258,7 @@ impl ImageList {
             + self.parts.bytes()
     }
 
-    /// Lists all images that reach into the cell. `class_of` has the size class of each sphere,
-    /// from which the number of its segments follows.
+    /// Lists all images that reach into the cell.
     pub(crate) fn fill(
         &mut self,
         step: &CheckedStep<'_>,
@@ -325,7 +300,6 @@ impl ImageList {
         Ok(())
     }
 
-    /// Joins the lists of all tasks, each for [`CHUNK`] spheres.
     fn join(&mut self, parts: &[ImagePart<'_>]) -> Result<(), Error> {
         let sum = |len: fn(&ImagePart<'_>) -> usize| parts.iter().map(len).sum::<usize>();
         let first = sum(|part| part.first.len());
@@ -379,7 +353,6 @@ struct Lister<'a> {
 }
 
 impl Lister<'_> {
-    /// Lists the images of a chunk of spheres. `begin` is the index of its first sphere.
     fn list<'p>(
         &self,
         begin: u32,
@@ -388,8 +361,8 @@ impl Lister<'_> {
         mut part: ImagePart<'p>,
     ) -> ImagePart<'p> {
         let several = with_several(class_of);
-        // Reads each sphere of the loop below once in advance, so that the cache misses overlap.
-        // A sphere may lie in two cache lines.
+        // Reads each sphere once in advance, so that the cache misses overlap. A sphere
+        // may lie in two cache lines.
         let ends = |sphere: &Sphere| sphere.center[0].to_bits() ^ sphere.groups;
         let ahead = several.iter().map(|&k| ends(&spheres[k]));
         std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
@@ -414,7 +387,6 @@ impl Lister<'_> {
         part
     }
 
-    /// Adds all images of the 2^`power` segments of a sphere to `part`.
     fn list_images(&self, index: u32, sphere: &Sphere, power: u32, part: &mut ImagePart<'_>) {
         let scaled = self.scale.sphere(sphere);
         let all = self.cell.lattice_box(&scaled, Cut::WHOLE);
@@ -440,8 +412,7 @@ impl Lister<'_> {
                 self.count.fetch_add(part.uncounted, Relaxed);
                 part.uncounted = 0;
             }
-            // Images beyond the limit are counted but not stored, because the error message states
-            // their number.
+            // The error message states their number.
             let all = self.count.load(Relaxed).saturating_add(part.uncounted);
             if all <= self.limit {
                 let segment = Segment {
@@ -455,8 +426,6 @@ impl Lister<'_> {
 }
 
 impl ImagePart<'_> {
-    /// Lists all images of a segment that reach into the cell. `center` returns the centre of an
-    /// image, and a bound of its error.
     fn add(
         &mut self,
         segment: Segment,
@@ -489,8 +458,6 @@ impl ImagePart<'_> {
     }
 }
 
-/// Returns the indices of the spheres that may have several entries: those that are cut, and those
-/// that may reach out of the cell.
 fn with_several(class_of: &[u16]) -> Vec<usize> {
     const BLOCK: usize = 8;
     let [none, flags] = [0, SEVERAL].map(u16x8::splat);

@@ -26,14 +26,13 @@ use crate::{Collision, Domain};
 
 pub(crate) type ReportIn<S> = <<S as ProxySpace>::Listed as Listed>::Report;
 
-/// Tells which sphere and which image each proxy is, from its *word*. In open space, the word is
-/// the index of the sphere.
+/// Tells which sphere and image each proxy is, from its *word*: in open space, the index of the
+/// sphere.
 pub(crate) trait ProxySpace: Copy + Sync {
     type Listed: Listed;
 
     fn count(&self, sizes: &Sizes<'_>) -> usize;
 
-    /// Returns the number of chunks into which the proxies are divided.
     fn chunks(&self, sizes: &Sizes<'_>) -> usize;
 
     fn chunk(&self, sizes: &Sizes<'_>, chunk: usize) -> ProxyChunk<'_>;
@@ -56,14 +55,12 @@ pub(crate) trait ProxySpace: Copy + Sync {
         words: [u32; LANES],
     ) -> SpherePath<f32x4>;
 
-    /// Returns the image of the second proxy relative to the first, in edges of the domain.
     fn image(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Image;
 
-    /// Returns what the list of collisions contains for a pair of proxies, at least one of which is
-    /// an image: the indices of the two spheres, and the image of the second.
+    /// Returns the indices of the two spheres of a pair with an image, and the image of the second.
     fn named(&self, words: [u32; 2]) -> ([u32; 2], [i32; 3]);
 
-    /// Sweeps two pairs. `plain` tells whether both are listed without an image.
+    /// `plain` tells whether both pairs are listed without an image.
     fn sweep<S: MovingSphere>(
         &self,
         spheres: [[&S; 2]; 2],
@@ -74,25 +71,20 @@ pub(crate) trait ProxySpace: Copy + Sync {
 
     fn shift(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Shift;
 
-    /// Returns whether both members of a pair have the same displacement, which may be 0, so that
-    /// the pair is listed without an image.
+    /// Whether both have the same displacement.
     fn are_plain(&self, words: [u32; 2]) -> bool;
 
-    /// Returns which of two proxies comes first in a pair of the list of collisions, or `None` if
-    /// they are the same image of one sphere.
+    /// Returns which proxy comes first in a pair, or `None` for the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
-    /// Returns whether a search may have found several copies of one pair, which is possible only
-    /// if it has found images. `words` is the bitwise OR of the words found, and shows whether
-    /// there are images among them.
+    /// Whether the proxies found, whose words give `words` by bitwise OR, may form several
+    /// copies of a pair.
     fn may_repeat(&self, words: u32) -> bool;
 
-    /// Returns whether this copy of a pair is tested and reported. There may be several, and only
-    /// one counts.
     fn reports(&self, words: [u32; 2]) -> bool;
 
-    /// Returns the relative position of two images, or `None` if it is simply the difference of the
-    /// centres of their spheres.
+    /// Returns the relative position of two images, or `None` if no displacement adds to
+    /// the difference of the centres.
     fn displaced(&self, spheres: [&ScaledSphere; 2], words: [u32; 2]) -> Option<Displaced>;
 }
 
@@ -197,7 +189,6 @@ impl ProxySpace for OpenSpace {
     }
 }
 
-/// A step in a periodic domain, whose proxies are images of spheres or segments.
 #[derive(Clone, Copy)]
 pub(crate) struct PeriodicSpace<'a> {
     pub(crate) cell: &'a Cell,
@@ -206,8 +197,7 @@ pub(crate) struct PeriodicSpace<'a> {
     pub(crate) near: &'a NearImages,
 }
 
-/// The 27 displacements of −1, 0 or 1 along each reduced edge, computed in advance, because nearly
-/// all touching pairs use one of them.
+/// Computed in advance, because nearly all touching pairs use one of them.
 pub(crate) struct NearImages([NearImage; DISPLACEMENTS.len()]);
 
 struct NearImage {
@@ -227,8 +217,6 @@ impl NearImages {
         }))
     }
 
-    /// Returns the precomputed displacement of an image, or `None` if a component is not −1, 0 or
-    /// 1.
     #[inline(always)]
     fn get(&self, image: [i32; 3]) -> Option<&NearImage> {
         place_of_displacement(image).map(|place| &self.0[place])
@@ -236,7 +224,6 @@ impl NearImages {
 }
 
 impl PeriodicSpace<'_> {
-    /// Returns the displacement of an entry, in reduced edges.
     #[inline(always)]
     fn image_of(&self, word: u32) -> [i32; 3] {
         self.images.image(word).unwrap_or([0; 3])
@@ -322,7 +309,7 @@ impl ProxySpace for PeriodicSpace<'_> {
     }
 
     fn named(&self, [a, b]: [u32; 2]) -> ([u32; 2], [i32; 3]) {
-        // The same image of one sphere is not a pair that can be reported, so either order will do.
+        // The same image of one sphere is never reported, so either order will do.
         let words = match self.in_order([a, b]) {
             Some([1, 0]) => [b, a],
             _ => [a, b],
@@ -356,8 +343,7 @@ impl ProxySpace for PeriodicSpace<'_> {
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]> {
         let [a, b] = two(words, |word| self.sphere(word));
         let first_is_first = if a == b {
-            // Of two images of one sphere, the one with the greater displacement (in lexicographic
-            // order) is the second.
+            // Of two images of one sphere, the one with the greater displacement is the second.
             let image = self.image(words);
             if image == [0; 3] {
                 return None;

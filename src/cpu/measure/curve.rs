@@ -29,7 +29,7 @@ pub(crate) struct SpaceMemory {
     centers: ReusedVec<Vec3>,
     values: ReusedVec<f32>,
     octaves: Octaves,
-    /// Paths of the sample that are long enough to be cut at the shortest allowed length.
+    /// The sampled paths that the shortest allowed length cuts.
     cut: ReusedVec<SpherePath>,
 }
 
@@ -63,8 +63,8 @@ pub(crate) fn measure_space(
         lattice.map_or(sphere, |lattice| wrapped(&sphere, lattice, dt))
     });
     let sample = &*sample.refill(of_sample);
-    // The positions half way through the step represent the whole step. Spheres that burst apart or
-    // rush together are much denser at its start or end.
+    // Half way through the step, because spheres that burst apart or rush together are much
+    // denser at one end.
     let half_way = |sphere: &ScaledSphere| {
         Vec3::from(sphere.center) + Vec3::from(sphere.velocity) * (0.5 * dt)
     };
@@ -87,10 +87,8 @@ pub(crate) fn measure_space(
             .map(|sphere| SpherePath::new(sphere, &frame, dt))
     };
     space.segment = segment_length(&space, spacing, paths(), cut);
-    // A fuzzing build takes the length of segments from the high bits of the first sphere's groups,
-    // which the fuzzer sets at random. Otherwise segments would never be tested: a fuzzer makes few
-    // spheres, and cutting their paths costs more than it saves. The list of pairs must be the same
-    // for every length.
+    // A fuzzer makes few spheres, whose paths would never be cut. So the first sphere's
+    // groups give the length. The list must be the same for every length.
     if cfg!(carom_fuzzing) {
         let longest = paths().map(|path| path.extent()).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
@@ -98,8 +96,7 @@ pub(crate) fn measure_space(
     space
 }
 
-/// Displaces a sphere so that its centre is in the domain's cell half way through the step. Spheres
-/// far out of the cell would otherwise make the estimated density too low.
+/// Spheres far out of the cell would make the estimated density too low.
 fn wrapped(sphere: &ScaledSphere, lattice: &ReducedLattice, dt: f32) -> ScaledSphere {
     let center = Vec3::from(sphere.center).as_dvec3();
     let half_way = center + Vec3::from(sphere.velocity).as_dvec3() * (0.5 * f64::from(dt));
@@ -119,8 +116,7 @@ fn frame_and_box(
         let [low, middle, high] = trimmed_range(values, centers.iter().map(|center| center[axis]));
         let wider = (high - low) * TRIM_MARGIN;
         let drift = median(values, sample.iter().map(|sphere| sphere.velocity[axis]));
-        // `middle` is the median position half way through the step, so at the start of the step
-        // the frame is at `middle` minus its motion in half a step.
+        // `middle` is the median half way through the step.
         frame.origin[axis] = middle - drift * (0.5 * dt);
         frame.drift[axis] = drift;
         trimmed[0][axis] = low - wider - middle;
@@ -129,8 +125,7 @@ fn frame_and_box(
     (frame, trimmed)
 }
 
-/// Returns the spacing of the spheres. It is a median over the `count` sampled spheres, so a dense
-/// clump hardly affects it. `spheres` is the number of all spheres.
+/// A median, so that a dense clump hardly affects it. `spheres` is the number of all spheres.
 fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec<f32>) -> f32 {
     let ranks = [NEAR_RANK, FAR_RANK].map(|rank| rank.min(count as u32 - 1));
     let medians =
@@ -146,8 +141,7 @@ fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec
     (medians[0] + 1.0 - within.log2() / dimension).exp2()
 }
 
-/// Returns the correlation curve ([`Space::log_others`]). `pairs` counts the ordered pairs of the
-/// sample in each octave of distance. `spheres` is the number of all spheres.
+/// `pairs` counts the ordered pairs of the sample in each octave of distance.
 fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
     let mut within = pairs;
     let mut sum = 0;
@@ -163,12 +157,10 @@ fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
     let slope = (log(within[(first + 1).min(OCTAVES - 1)]) - log(within[first]))
         .clamp(MIN_SLOPE, MAX_DIMENSION);
     std::array::from_fn(|i| {
-        // Entry i is for the distance 2^(i − 127). `within[i − 1]` counts the pairs that are at
-        // most this distance apart.
+        // Entry i is for the distance 2^(i − 127).
         match i.checked_sub(1) {
             Some(below) if below >= first => log(within[below]),
-            // Spheres at one point are neighbours at every distance, so the number of neighbours
-            // does not fall towards distance 0.
+            // The number of neighbours of spheres at one point does not fall towards distance 0.
             _ if first == 0 => log(within[0]),
             _ => log(within[first]) - slope * (first + 1 - i) as f32,
         }

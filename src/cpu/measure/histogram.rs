@@ -14,12 +14,10 @@ use wide::f32x4;
 use crate::reuse::{ScratchGuard, ScratchPool};
 use crate::shared::size_class::SIZE_CLASSES;
 
-/// Number, largest size and bounding box of the proxies in one or several size classes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeClass {
     pub(crate) count: u32,
-    /// Number of proxies in the trimmed box. If the first and the last segment of a sphere are in
-    /// it, all segments of the sphere count as inside.
+    /// All segments of a sphere count as inside if the first and the last one are.
     pub(crate) inside: u32,
     pub(crate) half_cell: f32,
     pub(crate) bounds: [Vec3; 2],
@@ -44,9 +42,8 @@ impl SizeClass {
     }
 }
 
-/// A [`SizeClass`] to which proxies are being added. The first three components of `low` and `high`
-/// are the corners of a box around their centres. The fourth component of `high` is half the edge
-/// of the smallest cell that fits every proxy. The fourth component of `low` is not used.
+/// A [`SizeClass`] to which proxies are being added. The fourth component of `high` is half the
+/// edge of the smallest cell that fits every proxy; that of `low` is not used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningClass {
     pub(super) count: u32,
@@ -87,11 +84,9 @@ impl HistogramMemory {
     }
 }
 
-/// There are thousands of size classes, but most inputs use only a few, so only classes in use are
-/// stored.
+/// Most inputs use few of the thousands of size classes.
 pub(super) struct Histogram<'a> {
-    /// For each size class, its position in `classes`, counted from 1, or `None` if the class is
-    /// not in use.
+    /// The position of each size class in `classes`, counted from 1.
     places: ScratchGuard<'a, Option<NonZeroU16>>,
     pub(super) classes: ScratchGuard<'a, (usize, RunningClass)>,
 }

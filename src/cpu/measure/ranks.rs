@@ -10,8 +10,8 @@ pub(super) fn median(memory: &mut ReusedVec<f32>, values: impl Iterator<Item = f
     *values.select_nth_unstable_by(middle, f32::total_cmp).1
 }
 
-/// Returns the lowest value, the median and the highest value without outliers, which are the
-/// fraction 1 / [`TRIM_DIVISOR`] of the values at each end.
+/// Returns the lowest value, the median and the highest, without the fraction 1 /
+/// [`TRIM_DIVISOR`] at each end.
 pub(super) fn trimmed_range(
     memory: &mut ReusedVec<f32>,
     values: impl Iterator<Item = f32>,

@@ -8,8 +8,7 @@ use crate::shared::tuning::{
     COARSER_RANGES, MAX_WEIGHED, MIN_SEGMENT_PER_EXTENT, OWN_RANGES, SEARCH_COST, SEGMENT_LENGTHS,
 };
 
-/// Returns the length of time segments with the least expected cost. It is at least the spacing of
-/// the spheres.
+/// Returns the length of time segments with the least expected cost, at least the spacing.
 pub(super) fn segment_length(
     space: &Space,
     spacing: f32,
@@ -20,13 +19,12 @@ pub(super) fn segment_length(
     let shortest = spacing
         .max(extent * MIN_SEGMENT_PER_EXTENT)
         .max(f32::MIN_POSITIVE);
-    // Paths that are not cut even at the shortest length have the same cost at every length.
+    // Others have the same cost at every length.
     let is_cut = |path: &SpherePath| ProxySize::new(path, shortest).power > 0;
     let all = sample.len() as f32;
     let cut = &*cut.refill(sample.filter(is_cut));
     if cut.is_empty() {
-        // No sampled path is cut even at the shortest length, so few paths of the step are cut, and
-        // there are no costs to compare.
+        // Few paths of the step are cut, so there are no costs to compare.
         return 2.0 * shortest;
     }
     let weighing = Weighing {
@@ -52,29 +50,27 @@ pub(super) fn segment_length(
 
 struct Weighing<'a> {
     space: &'a Space,
-    /// Paths of the sample that are long enough to be cut at the shortest allowed length. They are
-    /// longer than the diameters of their spheres, because shorter paths are never cut.
+    /// The sampled paths that the shortest allowed length cuts. Paths shorter than the
+    /// diameter are never cut.
     cut: &'a [SpherePath],
     uncut: f32,
     all: f32,
-    /// Lower limit of the edge of cells, a fraction of the spacing, which even a level of spheres
-    /// of radius 0 has.
+    /// Even a level of spheres of radius 0 has cells of this edge.
     least_edge: f32,
 }
 
 impl Weighing<'_> {
-    /// Returns the expected cost of the searches of the sampled spheres if segments are at most
-    /// `length` long, and whether this length cuts any path.
+    /// Returns the expected cost of the searches of the sampled spheres, and whether this
+    /// length cuts any path.
     fn cost(&self, length: f32) -> (f32, bool) {
         let each = self.cut.len().div_ceil(MAX_WEIGHED);
         let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
         let weighed = self.cut.iter().step_by(each);
         let sizes = weighed.map(|path| ProxySize::new(path, length));
         let proxies: usize = sizes.clone().map(|size| 1 << size.power).sum();
-        // The cost depends on the level of the uncut spheres, which is not known yet. If they
-        // outnumber the segments, they are assumed to be in a level of their own, with small cells.
-        // A segment then finds only spheres that are near it. Otherwise all are assumed to be in
-        // one level, with cells as wide as the segments.
+        // The level of the uncut spheres is not known yet. If they outnumber the
+        // segments, they are assumed to have a level of their own, with small cells,
+        // otherwise one with cells as wide as the segments.
         let share_reached = if ((proxies * each) as f32) < self.uncut {
             self.uncut / self.all
         } else {
@@ -86,10 +82,9 @@ impl Weighing<'_> {
         for size in sizes {
             let cell = edge_at_least(self.least_edge, size.half_cell);
             let in_cells = 0.5 * self.space.others(spheres, 1.5 * cell);
-            // Expected number of uncut spheres that one segment finds in their own level. It
-            // searches cells up to one cell edge away from it on each side. `in_cells` is halved,
-            // because only one of two neighbouring segments searches for the other. This number is
-            // not, because a segment always searches for the uncut spheres around it.
+            // Uncut spheres that one segment finds in their own level, up to one
+            // cell edge away from it. `in_cells` is halved, because only one of two
+            // segments searches for the other; this number is not.
             let reached = self.space.others(spheres, size.half_cell + self.least_edge);
             let tests = in_cells + share_reached * (reached - in_cells);
             cost += (1_u32 << size.power) as f32 * (searches + tests);

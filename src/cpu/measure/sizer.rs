@@ -27,8 +27,7 @@ pub(super) struct Sizer<'a> {
 }
 
 impl Sizer<'_> {
-    /// Adds the proxies of `spheres` to the histogram, and writes the size class of each sphere to
-    /// `class_of`. `set` is the set to which all these spheres belong.
+    /// Writes the size class of each sphere to `class_of`, and adds its proxies to the histogram.
     pub(super) fn add_all(
         &self,
         histogram: &mut Histogram<'_>,
@@ -39,8 +38,7 @@ impl Sizer<'_> {
         let (blocks, rest) = spheres.as_chunks::<LANES>();
         let (class_blocks, class_rest) = class_of.as_chunks_mut::<LANES>();
         let blocks = blocks.iter().zip(class_blocks);
-        // Separate loops, so that the compiled loop for open space does not test for each block
-        // whether the domain is periodic.
+        // Separate loops, so that the one for open space has no test for each block.
         match self.cell {
             None => blocks.for_each(|(spheres, classes)| {
                 *classes = self.add_block(histogram, spheres, set, None);
@@ -55,8 +53,6 @@ impl Sizer<'_> {
         }
     }
 
-    /// Adds the proxies of one sphere of set `set` to the histogram, and returns their size class.
-    /// `inside` tells whether the sphere stays inside the periodic cell.
     fn add(&self, histogram: &mut Histogram<'_>, sphere: &Sphere, set: u32, inside: bool) -> u16 {
         let mut path = self.scale.path(sphere, &self.space.frame);
         let mut size = ProxySize::new(&path, self.length);
@@ -87,8 +83,6 @@ impl Sizer<'_> {
         number as u16 | if outside.is_some() { OUTSIDE } else { 0 }
     }
 
-    /// Adds [`LANES`] spheres of set `set` to the histogram, and returns their size classes. Uses
-    /// SIMD instructions if none is cut and all stay inside the periodic cell.
     #[inline(always)]
     fn add_block(
         &self,
@@ -121,7 +115,7 @@ impl Sizer<'_> {
             _ => None,
         };
         let mut classes = [0; LANES];
-        // A loop instead of `from_fn`, because the compiler does not inline its closure.
+        // The compiler does not inline a closure of `from_fn`.
         for (lane, own) in classes.iter_mut().enumerate() {
             let inside = inside >> lane & 1;
             if let Some((cell, near_cells)) = near_cells
@@ -152,9 +146,8 @@ impl Sizer<'_> {
     }
 }
 
-/// Adds an uncut sphere that stays near the periodic cell, and returns its size class. The first
-/// three numbers of `point` are the middle of the sphere's path. `inside` is 1 if this middle is in
-/// the trimmed box, and otherwise 0.
+/// The first three numbers of `point` are the middle of the path. `inside` is 1 if it is in the
+/// trimmed box, otherwise 0.
 #[inline(never)]
 fn add_near(
     histogram: &mut Histogram<'_>,
@@ -182,8 +175,6 @@ fn add_near(
     number as u16 | OUTSIDE
 }
 
-/// Returns bit masks of the spheres that certainly stay inside the periodic cell, and inside or
-/// near it. In open space, both have all spheres.
 #[inline(always)]
 fn stays(cell: Option<&Cell>, paths: &SpherePath<f32x4>) -> Stays {
     cell.map_or(Stays::INSIDE, |cell| cell.stays(paths))

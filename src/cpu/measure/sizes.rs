@@ -39,12 +39,10 @@ impl SizesMemory {
 }
 
 pub(crate) struct Sizes<'a> {
-    /// The size class of each sphere, with the flag [`OUTSIDE`] for a sphere that may reach out of
-    /// the periodic cell.
+    /// With the flag [`OUTSIDE`] for a sphere that may reach out of the periodic cell.
     pub(crate) class_of: &'a [u16],
-    /// The segments of all cut spheres, without the first of each sphere, which has the index of
-    /// the sphere itself. Their indices follow that of the last sphere. In a periodic domain, the
-    /// list is empty, because the images of segments have a list of their own.
+    /// Without the first segment of each sphere, which has the sphere's index; the others
+    /// follow. Empty in a periodic domain, where the list of images has them.
     pub(crate) segments: &'a [Segment],
     pub(crate) cut: bool,
     pub(crate) classes: &'a [(usize, SizeClass)],
@@ -67,8 +65,8 @@ impl Sizes<'_> {
     }
 }
 
-/// Cuts every path and counts the proxies of each size class. Doubles the allowed length of a
-/// segment until there are at most `max_proxies` segments, or the length exceeds [`MAX_MAGNITUDE`].
+/// Doubles the allowed length of a segment until there are at most `max_proxies` segments, or
+/// the length exceeds [`MAX_MAGNITUDE`].
 pub(crate) fn measure_sizes<'a>(
     spheres: &[Sphere],
     scale: &Scale,
@@ -85,7 +83,7 @@ pub(crate) fn measure_sizes<'a>(
         classes,
     } = memory;
     let class_of = class_of.enough(spheres.len(), "the sizes of the spheres")?;
-    // A segment that is longer than the cell would have many images in it.
+    // A longer segment would have many images in the cell.
     let mut length = cell.map_or(space.segment, |cell| space.segment.min(cell.width()));
     let (histogram, proxies) = loop {
         let sizer = Sizer {
@@ -106,8 +104,7 @@ pub(crate) fn measure_sizes<'a>(
     let size_class = |(number, class): &(usize, RunningClass)| (*number, class.size_class());
     let classes = classes.refill(histogram.classes.iter().map(size_class));
     if cell.is_some() {
-        // Only images that reach into the cell are proxies. So the centre of an image is outside
-        // the cell by at most half the extent of the image, which is at most `half_cell`.
+        // An image that reaches into the cell is at most half its extent outside.
         for (_, class) in &mut *classes {
             class.bounds[0] -= class.half_cell;
             class.bounds[1] += class.half_cell;

@@ -14,9 +14,8 @@ use crate::Sphere;
 use crate::reuse::ReusedVec;
 use crate::shared::tuning::{MAX_DIMENSION, OCTAVES, SAMPLE_HASH};
 
-/// Returns sphere number `k` of a sample of `count` spheres. The input is divided into `count`
-/// parts, and a hash chooses one sphere of each. So a regular order of the spheres does not bias
-/// the sample.
+/// A hash chooses one sphere of each of `count` parts of the input, so that a regular order of
+/// the spheres does not bias the sample.
 pub(super) fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
     let (each, rest) = (spheres.len() / count, spheres.len() % count);
     let begin = |k: usize| k * each + k * rest / count;
@@ -26,9 +25,8 @@ pub(super) fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
     &spheres[begin(k) + chance as usize % (begin(k + 1) - begin(k))]
 }
 
-/// For each sphere of a sample, the number of other sampled spheres in each octave of distance. A
-/// distance is the largest difference of coordinates along any axis. Its octave is its float32
-/// exponent.
+/// For each sphere of a sample, the number of others in each octave of distance. A distance is
+/// the largest difference of coordinates; its octave is its float32 exponent.
 #[derive(Debug)]
 pub(super) struct Octaves {
     count: usize,
@@ -68,16 +66,15 @@ impl Octaves {
         self.count = count;
     }
 
-    /// Returns log₂ of the distance from sphere `i` of the sample to its neighbour in the sample
-    /// with the given rank, from 1.
+    /// Returns log₂ of the distance from sphere `i` to its neighbour of rank `rank`, from 1.
     pub(super) fn log_distance(&self, i: usize, rank: u32) -> f32 {
         let mut before = 0;
         for octave in self.first..OCTAVES {
             let until = before + u32::from(self.rows[octave * self.count + i]);
             if until >= rank {
-                // The distance is interpolated between the ends of the current octave, as if the
-                // number of neighbours within a distance were a power of the distance. The exponent
-                // is at most 3, its value in evenly filled space.
+                // Interpolated as if the number of neighbours within a distance
+                // were a power of it, with an exponent of at most 3, as in
+                // evenly filled space.
                 let growth = (until as f32 / before as f32).log2().min(MAX_DIMENSION);
                 return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
             }

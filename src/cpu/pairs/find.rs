@@ -15,9 +15,8 @@ use crate::cpu::images::ProxySpace;
 use crate::memory::out_of_memory;
 use crate::{Collision, Error};
 
-/// Tests all candidates and fills `found` with the pairs that touch. Returns an error if more than
-/// `limit` pairs touch, or if the stage `decide` would have too many reports
-/// ([`Progress::is_too_much`]).
+/// Fills `found`. Returns an error if more than `limit` pairs touch, or if `decide` would have
+/// too many reports.
 pub(crate) fn find_pairs<S: ProxySpace>(
     search: &PairSearch<'_, S>,
     limit: u64,

@@ -8,13 +8,10 @@ use crate::exact::{Grazing, ImageCollision, Listed};
 use crate::reuse::{ReusedVec, ScratchPool};
 
 pub(crate) struct FoundPairs<L: Listed> {
-    /// Touching pairs without an image, sorted into buckets by the index of the first sphere. In
-    /// open space, these are all pairs.
+    /// Touching pairs without an image, in buckets by the first sphere.
     pub(crate) pairs: Buckets<Collision>,
-    /// Touching pairs with an image, in any order.
     pub(crate) images: ReusedVec<ImageCollision>,
-    /// Reports of shared pairs. A pair may be listed several times, and the stage `decide` counts
-    /// it once.
+    /// A pair may be listed several times, and `decide` counts it once.
     pub(crate) shared: ReusedVec<L::Report>,
     pub(super) reports: ScratchPool<L::Report>,
     pub(super) images_of_tasks: ScratchPool<ImageCollision>,
@@ -44,15 +41,13 @@ impl<L: Listed> FoundPairs<L> {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairCounts {
-    /// Number of touching pairs, without the shared ones, which `decide` counts.
     pub(crate) pairs: u64,
     pub(crate) candidates: u64,
-    /// Number of pairs that the sweep could not decide, without the shared ones.
+    /// Without the shared ones.
     pub(crate) grazing: Grazing,
 }
 
-/// Counts of the pairs that all tasks have found so far. Counting goes on beyond the limit, so that
-/// an error can state the number of pairs.
+/// Counts go on beyond the limit, for the error message.
 #[derive(Debug)]
 pub(super) struct Progress {
     limit: u64,
@@ -69,17 +64,15 @@ impl Progress {
         }
     }
 
-    /// Adds to the numbers of touching pairs and of reports of shared pairs. Returns whether one of
-    /// them is now too large ([`Progress::is_too_much`]).
+    /// Returns whether one of the numbers is now too large.
     pub(super) fn add(&self, pairs: usize, shared: usize) -> bool {
         let pairs = self.pairs.fetch_add(pairs as u64, Relaxed) + pairs as u64;
         let shared = self.shared.fetch_add(shared as u64, Relaxed) + shared as u64;
         self.exceeded(pairs, shared)
     }
 
-    /// Returns whether there are more touching pairs than the limit, or too many reports of shared
-    /// pairs. A shared pair may be reported several times, and may turn out not to touch. So the
-    /// limit for reports is eight times the limit for pairs, and at least 2¹⁹.
+    /// Reports of shared pairs may be repeated, or not touch. So their limit is eight times
+    /// that of pairs, and at least 2¹⁹.
     pub(super) fn is_too_much(&self) -> bool {
         self.exceeded(self.pairs(), self.shared.load(Relaxed))
     }

@@ -10,8 +10,7 @@ use std::ops::Range;
 use crate::cpu::balls::{Balls, Probe};
 use crate::lanes::{LANES, four};
 
-/// Largest number of pairs that wait. With many pairs, the ball test and the sweep run in long
-/// separate loops.
+/// With many pairs, the ball test and the sweep run in long separate loops.
 pub(super) const MAX_NEAR: usize = 4096;
 
 const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
@@ -32,7 +31,6 @@ const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
     patterns
 };
 
-/// Pairs whose balls meet, as indices in the sorted list of proxies.
 pub(super) struct NearPairs {
     pub(super) searchers: [u32; MAX_NEAR],
     pub(super) found: [u32; MAX_NEAR],
@@ -48,15 +46,14 @@ impl NearPairs {
         }
     }
 
-    /// Returns whether the list has room for this number of pairs. Pairs are written in blocks of
-    /// four, so four more must fit.
+    /// Pairs are written in blocks of four, so four more must fit.
     #[inline(always)]
     pub(super) fn has_room(&self, more: usize) -> bool {
         self.count + more + LANES <= MAX_NEAR
     }
 
-    /// Lists the pairs of the proxy `searcher` and each proxy in `ranges` whose ball meets `probe`:
-    /// the ball or the path of `searcher`. The list must have room for all of `ranges`.
+    /// Lists the proxies in `ranges` whose ball meets `probe`, the ball or path of
+    /// `searcher`. The list must have room for all.
     #[inline(always)]
     pub(super) fn collect(
         &mut self,
@@ -66,13 +63,12 @@ impl NearPairs {
         ranges: &[Range<usize>],
     ) {
         let begin = self.count;
-        // A loop instead of a fold, because the compiler does not inline the closure of a fold.
+        // The compiler does not inline the closure of a fold.
         let mut end = begin;
         for range in ranges {
             end = self.add(end, probe, balls, range);
         }
-        // Most searches find at most four neighbours. So four entries are always written, without a
-        // branch on the number of neighbours.
+        // Most searches find at most four, so four are always written, without a branch.
         let own = &mut self.searchers;
         if let Some(own) = own.get_mut(begin..begin + LANES) {
             own.fill(searcher);
@@ -83,9 +79,9 @@ impl NearPairs {
         self.count = end;
     }
 
-    /// Writes to `found`, from index `end` on, each proxy in `range` whose ball meets `probe`.
-    /// Returns the new end. If the range is empty, one block is tested, but none of it is written.
-    /// This saves a branch.
+    /// Writes each proxy in `range` that meets `probe` to `found` from index `end` on.
+    /// Returns the new end. For an empty range, one block is tested and not written, which
+    /// saves a branch.
     #[inline(always)]
     fn add(
         &mut self,
@@ -118,8 +114,8 @@ impl NearPairs {
         let Some(balls) = balls.get(block) else {
             return end;
         };
-        // Writes four pairs, of which the first `count` are valid. A branch for each pair would
-        // often be mispredicted.
+        // Writes four pairs, of which the first `count` are valid, without branches that
+        // would often be mispredicted.
         let (lanes, count) = &PATTERNS[probe.meets(balls) & there & (PATTERNS.len() - 1)];
         let first = (block * LANES) as u32;
         if let Some(found) = self.found.get_mut(end..end + LANES) {

@@ -35,8 +35,6 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         }
     }
 
-    /// Returns the path of a proxy that also searches other levels, or `None` for one that searches
-    /// only its own, which does not need the path.
     #[inline(always)]
     pub(super) fn path(&self, searcher: &Searcher) -> Option<SpherePath> {
         let searches = self.grids.searched[level_of(searcher.tag) as usize] != 0;
@@ -62,8 +60,7 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         begin..self.proxies.min(begin + self.task_size())
     }
 
-    /// Returns for how many proxies a task searches. Proxies near each other have many neighbours
-    /// in common, which stay in the cache.
+    /// Proxies near each other have many neighbours in common, which stay in the cache.
     fn task_size(&self) -> usize {
         (self.proxies / 64).clamp(1024, 8192)
     }

@@ -18,22 +18,17 @@ use crate::shared::ownership::{Ownership, ownership};
 use crate::shared::tag::segment_power;
 use crate::{Collision, Error};
 
-/// Number of pairs in a block. Before a block is tested, the found proxies of all its pairs are
-/// read, which brings them into the cache.
+/// The proxies of so many pairs are read before the first is tested, which brings them into the
+/// cache.
 const PREFETCHED: usize = 64;
 
 pub(super) struct TaskOutput<'a, S: ProxySpace> {
-    /// Touching pairs in which the second sphere is not displaced. In open space, these are all
-    /// pairs.
+    /// Touching pairs without an image.
     pub(super) pairs: &'a mut Vec<Collision>,
-    /// Touching pairs in which the second sphere is displaced, each with this displacement. In open
-    /// space, there are none.
     pub(super) images: &'a mut Vec<ImageCollision>,
-    /// Reports of shared pairs, as in [`FoundPairs`](super::found::FoundPairs).
     pub(super) shared: &'a mut Vec<ReportIn<S>>,
 }
 
-/// Sweeps pairs, and lists those that touch.
 pub(super) struct Sweeper<'a, S: ProxySpace> {
     search: &'a PairSearch<'a, S>,
     progress: &'a Progress,
@@ -72,16 +67,15 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         } = &mut self.output;
         let begin = pairs.len();
         let before = [images.len(), shared.len()];
-        // The sweep writes two results at a time, before it is known whether they are hits. If the
-        // number of pairs is odd, the last write may end one entry past them.
+        // Two results are written before it is known whether they are hits, so the last
+        // write may end one entry past them.
         let room = count + 1;
         if pairs.try_reserve(room).is_err() {
             self.memory = Err(out_of_memory::<Collision>(begin + room, "the pairs found"));
             return;
         }
         pairs.resize(begin + room, Collision::default());
-        // The sweep reads two pairs at a time. If the number is odd, it reads one entry too many,
-        // which must contain valid indices.
+        // Two pairs are read at a time, so one entry too many must have valid indices.
         near.searchers[count] = 0;
         near.found[count] = 0;
         let mut hits = 0;
@@ -116,9 +110,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         }
     }
 
-    /// The entries may contain several copies of a pair, of which only one must be tested. Removes
-    /// the others from the range `block` of found pairs. Returns the end of the pairs that are
-    /// left.
+    /// Removes the copies of pairs that others report from the range `block`. Returns the new end.
     #[inline(never)]
     fn drop_copies(&self, near: &mut NearPairs, block: Range<usize>) -> usize {
         let PairSearch { sorted, space, .. } = self.search;
@@ -133,13 +125,12 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         end
     }
 
-    /// Sweeps two consecutive pairs in `near`, from index `first` on. The bit mask `there` tells
-    /// which of them exist. A touching pair is appended to the output list of pairs, or to `images`
-    /// if it has a displaced sphere.
+    /// Sweeps the pairs `first` and `first` + 1 of `near`, of which `there` tells which
+    /// exist. Appends a touching pair to the output list, or to `images` if it has an
+    /// image.
     ///
-    /// Earlier calls have appended `hits` pairs to the output list, from index `begin` on. Returns
-    /// `hits` plus the number of pairs that this call appends. If it appends a pair at index
-    /// `begin` + k, it also writes the two proxies to entry k of `near`.
+    /// The list has `hits` pairs from index `begin` on. Returns `hits` plus those appended,
+    /// and writes the proxies of pair `begin` + k to entry k of `near`.
     #[inline(always)]
     fn sweep_two(
         &mut self,
@@ -168,10 +159,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let just = swept.just & there;
         if just != 0 {
             if self.asks_whose() {
-                // Several tasks may find a pair of spheres that just touch, each with other
-                // segments. Such a pair must be counted as grazing only once, by the task that
-                // reports it. So the exact test (`decide_open`) tests and counts the pair, and does
-                // so only in this task.
+                // Several tasks may find a pair that just touches. The exact
+                // test (`decide_open`) counts it as grazing, once, in the task
+                // that reports it.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());
@@ -193,8 +183,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
                 self.list_with_image(places[lane], words[lane], swept.impacts[lane]);
             }
         }
-        // Both results are written even if their spheres do not touch, because a branch for each
-        // would often be mispredicted.
+        // Both results are always written: a branch for each would often be mispredicted.
         for lane in 0..2 {
             let [a, b] = two(words[lane], |word| space.sphere(word));
             let Hit { toi, depth } = swept.impacts[lane];
@@ -211,8 +200,6 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         hits
     }
 
-    /// Adds a touching pair with a displaced sphere to `images`, unless its segments are not known
-    /// to own it ([`Sweeper::is_own`]).
     #[inline(never)]
     fn list_with_image(&mut self, places: [u32; 2], words: [u32; 2], impact: Hit) {
         if !self.is_own(places) {
@@ -234,9 +221,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         images.push(ImageCollision::new(Collision { a, b, toi, depth }, image));
     }
 
-    /// Decides by exact arithmetic a pair that the sweep could not decide. Returns `None` if the
-    /// spheres do not touch, or if other segments report the pair ([`Sweeper::is_own`]). If
-    /// `grazing` is true, also counts the pair as grazing.
+    /// Decides exactly a pair that the sweep has left open. Returns `None` if the spheres
+    /// do not touch, or if other segments report the pair. Counts it if `grazing`.
     #[cold]
     #[inline(never)]
     fn decide_open(&mut self, places: [u32; 2], grazing: bool) -> Option<Hit> {
@@ -266,10 +252,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         self.search.groups || self.search.cut
     }
 
-    /// Several tasks may find the same touching pair, each with other segments, but only one
-    /// reports it ([`Sweeper::is_own`]). Removes from the `hits` pairs of the output list, from
-    /// index `begin` on, those that this task does not report. The two proxies of pair `begin` + k
-    /// are in entry k of `near`. Returns the number of pairs that are left.
+    /// Removes from the `hits` pairs of the output list, from index `begin` on, those that
+    /// other tasks report ([`Sweeper::is_own`]). Entry k of `near` has the proxies of pair
+    /// `begin` + k. Returns the number that is left.
     fn keep_own(&mut self, near: &NearPairs, begin: usize, hits: usize) -> usize {
         let mut kept = 0;
         for hit in 0..hits {
@@ -281,8 +266,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         kept
     }
 
-    /// Returns whether two segments own the pair of their spheres and the groups allow it. If the
-    /// pair is shared, returns false, and reports the pair to `decide`.
+    /// Whether two segments own the pair of their spheres and the groups allow it. A shared
+    /// pair is reported to `decide` instead.
     #[inline(always)]
     fn is_own(&mut self, places: [u32; 2]) -> bool {
         let PairSearch {
@@ -297,8 +282,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         if self.search.groups && step.spheres[a as usize].ignores(&step.spheres[b as usize]) {
             return false;
         }
-        // If neither sphere is cut into time segments, the pair is tested only once, and is
-        // reported here.
+        // Uncut spheres are tested only once.
         let tags = two(places, |place| sorted.tags[place]);
         if two(tags, segment_power) == [0, 0] {
             return true;
@@ -316,8 +300,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             Ownership::Own => true,
             Ownership::Other => false,
             Ownership::Shared => {
-                // `decide` expects the flag GRAZING in each report, even if the pair is not close
-                // to tangency.
+                // `decide` expects the flag in each report.
                 let [a, b] = two(words, |word| space.sphere(word));
                 let pair = ReportedPair { a, b: b | GRAZING };
                 self.output

@@ -39,8 +39,6 @@ impl<'a, S: ProxySpace> PairTask<'a, S> {
         }
     }
 
-    /// Searches for the neighbours of the proxy with this index, and collects the pairs whose balls
-    /// meet.
     #[inline(always)]
     pub(super) fn search_around(&mut self, index: usize) {
         let PairSearch { grids, sorted, .. } = self.search;
@@ -62,8 +60,7 @@ impl<'a, S: ProxySpace> PairTask<'a, S> {
         }
     }
 
-    /// Sweeps the pairs that still wait. Returns how many candidates this task has tested, and how
-    /// many pairs were grazing.
+    /// Returns the numbers of candidates and of grazing pairs.
     pub(super) fn finish(mut self) -> Result<PairCounts, Error> {
         self.sweeper.sweep(&mut self.near);
         Ok(PairCounts {
@@ -85,8 +82,7 @@ impl<'a, S: ProxySpace> PairTask<'a, S> {
         self.near.collect(index, probe, balls, ranges);
     }
 
-    /// Collects the neighbours of a proxy in pieces, because the list may not have room for all of
-    /// them. Before each piece, the waiting pairs are tested, which empties the list.
+    /// The list may not have room for all neighbours. It is emptied before each piece.
     #[cold]
     #[inline(never)]
     fn collect_in_pieces(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
@@ -100,8 +96,8 @@ impl<'a, S: ProxySpace> PairTask<'a, S> {
         }
     }
 
-    /// Collects the neighbours of a proxy from ranges that also hold proxies of other cells, which
-    /// share slots with the wanted ones. Only neighbours in the row of cells `row` are kept.
+    /// Collects only the neighbours in the cells `row`, from ranges that also hold proxies
+    /// of other cells.
     #[cold]
     fn collect_from_row(
         &mut self,
@@ -116,7 +112,7 @@ impl<'a, S: ProxySpace> PairTask<'a, S> {
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && row.holds(&self.search.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
-                // `collect` counts again the candidate that this loop has counted.
+                // `collect` counts it again.
                 self.candidates -= 1;
             }
         }

@@ -19,7 +19,7 @@ use crate::shared::tuning::{
     SEARCH_COST,
 };
 
-/// How a level uses its slots: one for each cell inside a box, and the others by a hash.
+/// One slot for each cell inside a box, and the others by a hash.
 #[derive(Clone, Copy)]
 struct Layout {
     bounds: [Vec3; 2],
@@ -29,8 +29,8 @@ struct Layout {
 }
 
 impl Layout {
-    /// Returns three possible layouts with `share` slots: a box around all proxies; a box around
-    /// most of them, and hashed slots for the rest; all slots hashed.
+    /// Returns three layouts with `share` slots: a box around all proxies, one around most
+    /// of them, and none.
     fn all(space: &Space, range: &SizeRange, share: f32) -> [Self; 3] {
         let whole = range.all.bounds;
         let trimmed = [
@@ -56,9 +56,8 @@ impl Layout {
         self.outside < 1.0
     }
 
-    /// Enlarges the edge of the cells, starting with `edge`, until each cell in the box can have a
-    /// slot in each of `slabs` time slabs. Returns the edge, or `None` if none suffices. A level
-    /// without a box keeps `edge`.
+    /// Enlarges `edge` until each cell in the box can have a slot in each of `slabs` time
+    /// slabs, or returns `None`. Without a box, keeps it.
     fn cell(&self, edge: f32, slabs: f32) -> Option<f32> {
         if self.has_box() {
             fit(self.bounds, edge, self.boxed_slots / slabs)
@@ -75,9 +74,8 @@ struct Arrangement {
     time_power: u32,
 }
 
-/// Makes the level of the size range `range`, so that the searches in it have the least expected
-/// cost, with at most `share` + [`MIN_HASHED_SLOTS`] slots. `ranges` has the size ranges of all
-/// levels, because smaller proxies of other levels also search this one.
+/// Makes the level of the size range `range` with the least expected cost, with at most `share`
+/// + [`MIN_HASHED_SLOTS`] slots. Smaller proxies of `ranges` also search it.
 pub(super) fn lay_out(
     space: &Space,
     ranges: &[SizeRange],
@@ -119,8 +117,7 @@ pub(super) fn lay_out(
 }
 
 impl Arrangement {
-    /// Returns the expected cost of all searches in a level: by its own proxies, `range`, and by
-    /// the smaller ones of `finer`.
+    /// By its own proxies, `range`, and by the smaller ones of `finer`.
     fn cost<'a>(
         &self,
         space: &Space,
@@ -143,9 +140,8 @@ impl Arrangement {
         let coarser = of_ranges(COARSER_RANGES, HASHED_COARSER_RANGES);
         let others = space.others(proxies, self.cell);
         for range in finer {
-            // A segment that overlaps several time slabs searches each of them. So its number of
-            // searches grows with the number of slabs, but the number of proxies that it finds in
-            // all of them together does not.
+            // A segment searches each time slab that it overlaps, but finds no more
+            // proxies in all of them together.
             let searches = (1_u32 << self.time_power.saturating_sub(range.power)) as f32;
             let met = others / (1_u32 << self.time_power.min(range.power)) as f32;
             cost += range.all.count as f32 * (coarser * searches + met);
@@ -166,7 +162,6 @@ impl Arrangement {
             let bounds = self.layout.bounds;
             let [low, high] = bounds.map(|corner| level.cell_of(corner.to_array()));
             for axis in 0..3 {
-                // The box has to contain the cells in `bounds` and all neighbours of these cells.
                 level.origin[axis] = low[axis] - 1;
                 level.dims[axis] = (high[axis] - low[axis] + 3) as u32;
             }
@@ -178,16 +173,14 @@ impl Arrangement {
     }
 }
 
-/// Enlarges the cell edge, starting with `edge`, until the box `bounds` has at most `slots` cells.
-/// Returns `None` if the box is empty or still has too many cells after [`CELL_GROWTH_STEPS`]
-/// tries.
+/// Enlarges `edge` until the box `bounds` has at most `slots` cells. `None` if it is empty or
+/// still has too many after [`CELL_GROWTH_STEPS`] tries.
 fn fit(bounds: [Vec3; 2], edge: f32, slots: f32) -> Option<f32> {
     let extent = bounds[1] - bounds[0];
     if extent.min_element() < 0.0 {
         return None;
     }
-    // The number of cells along an axis is the extent divided by the cell edge, plus 4: one for the
-    // remainder, two for the ends, and one for rounding.
+    // 4 more: for the remainder, the two ends, and rounding.
     let cells = |edge: f32| (extent / edge + 4.0).element_product();
     std::iter::successors(Some(edge), |edge| Some(edge * CELL_GROWTH))
         .take(CELL_GROWTH_STEPS as usize)

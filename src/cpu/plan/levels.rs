@@ -6,11 +6,11 @@ use crate::shared::space::Space;
 use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::{COARSER_RANGES, OWN_RANGES, SEARCH_COST};
 
-/// Divides the size ranges into levels at the least total cost, by dynamic programming. Returns the
-/// end of each level's run of ranges.
+/// Divides the size ranges into levels at the least total cost, by dynamic programming. Returns
+/// the end of each level's ranges.
 pub(super) fn level_ends(space: &Space, ranges: &[SizeRange], sets: Sets) -> PerLevel<usize> {
-    // Entry k describes the best levels for the first k size ranges: their total cost, and the
-    // first size range of the last level.
+    // Entry k is for the first k size ranges: the least cost, and the first range of the
+    // last level.
     let mut best = [(0.0, 0); MAX_LEVELS + 1];
     for end in 1..=ranges.len() {
         let mut level = ranges[end - 1].clone();
@@ -40,8 +40,7 @@ pub(super) fn level_ends(space: &Space, ranges: &[SizeRange], sets: Sets) -> Per
     ends
 }
 
-/// Returns the expected cost of all searches in a level: by its own proxies, and by the smaller
-/// ones of other levels.
+/// By its own proxies, and by the smaller ones of other levels.
 fn level_costs(space: &Space, level: &SizeRange, sets: Sets) -> (f32, f32) {
     let proxies = level.all.count as f32;
     let slab = proxies / (1_u32 << level.power) as f32;

@@ -22,7 +22,6 @@ use crate::shared::tuning::{MIN_HASHED_SLOTS, USABLE_SLOTS};
 
 pub(crate) struct Plan<'a> {
     pub(crate) levels: PerLevel<Level>,
-    /// For each level, a bit mask of the other levels that it searches.
     pub(crate) searched: PerLevel<u64>,
     pub(crate) level_of_class: &'a [u8],
     pub(crate) slots: u32,
@@ -34,8 +33,7 @@ struct Draft {
     classes: Range<usize>,
 }
 
-/// Chooses the levels of a step, with at most `slots` slots. `classes` lists the size classes in
-/// use.
+/// Chooses the levels, with at most `slots` slots.
 pub(crate) fn plan<'a>(
     space: &Space,
     classes: &[(usize, SizeClass)],
@@ -68,8 +66,6 @@ pub(crate) fn plan<'a>(
     }
 }
 
-/// Returns the levels in the order of the sizes of their proxies. The slots of each are counted
-/// from 0.
 fn draft_levels(
     space: &Space,
     classes: &[(usize, SizeClass)],
@@ -104,8 +100,7 @@ fn draft_levels(
 }
 
 impl Plan<'_> {
-    /// Returns an upper bound of the number of candidates. `starts` has the index of the first
-    /// proxy of each slot. `fullest` is the number of proxies in the fullest slot.
+    /// `fullest` is the number of proxies in the fullest slot.
     pub(crate) fn max_candidates(&self, starts: &[u32], fullest: u32) -> u64 {
         max_candidates(&self.levels, &self.searched, starts, fullest)
     }

@@ -35,14 +35,12 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
     searched
 }
 
-/// Returns whether `coarse`, the level with larger cells, should search `fine`, instead of the
-/// reverse. The result depends on the expected cost, and is usually false unless `coarse` has few
-/// proxies.
+/// Whether `coarse` should search `fine`, instead of the reverse, by the expected cost. Rare
+/// unless `coarse` has few proxies.
 fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
     let level = fine.level;
-    // A large proxy searches many small cells. This is fast only if the proxies in these cells form
-    // a few ranges of the sorted proxies. So each cell must have its own slot, and the level must
-    // not be divided into time slabs.
+    // Many small cells are searched fast only if they form few ranges. So each must have its
+    // own slot, without time slabs.
     let all_in_box = fine.range.all.bounds.iter().all(|corner| {
         let [x, y, z] = level.cell_of(corner.to_array());
         level.in_box(x, x, y, z)
@@ -55,14 +53,11 @@ fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool
     search_cost(space, coarse, fine, 1.0) < search_cost(space, fine, coarse, slabs)
 }
 
-/// Returns the expected cost if level `from` searches level `to`, separately in each of `slabs`
-/// time slabs.
 fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     let [count, others] = [from, to].map(|side| side.range.all.count as f32);
     let (from, to) = (from.level, to.level);
     let along = from.cell * to.inverse_cell + 2.0;
-    // A search visits no more rows of cells than the box has. A level without a box has `dims` of
-    // 0. Then the number of rows is not limited.
+    // A level without a box has `dims` of 0, and no such limit.
     let [_, rows, planes] = to.dims.map(|cells| match cells {
         0 => along,
         _ => along.min(cells as f32),
@@ -70,15 +65,13 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     count * (rows * planes * SEARCH_COST * slabs + space.others(others, 0.5 * from.cell + to.cell))
 }
 
-/// Returns an upper bound of the number of candidates: the largest number of slots that a proxy can
-/// search, summed over all proxies, times `fullest`, the number of proxies in the fullest slot.
-/// `starts` has the index of the first proxy of each slot.
+/// Bounds the candidates: the largest number of slots that a proxy can search, summed over all
+/// proxies, times `fullest`.
 ///
-/// In a coarser level, a proxy searches at most 4 cells along each axis. In a finer level, it
-/// searches at most r + 3 cells along each axis, where r is the ratio of the cell edges. But if any
-/// proxy of the finer level lies outside its box, the search covers all slots of that level.
+/// In a coarser level, these are at most 4 along each axis. In a finer one, they are r + 3,
+/// where r is the ratio of the edges, or all slots if any of its proxies lies outside its box.
 ///
-/// A GPU computes the bound in `shaders/collide/parts/plan_searches.wgsl` and `shaders/shared/crowd.wgsl`.
+/// Twin of `shaders/collide/parts/plan_searches.wgsl` and `shaders/shared/crowd.wgsl`.
 pub(super) fn max_candidates(
     levels: &[Level],
     searched: &[u64],

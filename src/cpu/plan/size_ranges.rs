@@ -10,28 +10,24 @@ use crate::shared::tuning::MAX_RANGE_SHIFT;
 
 pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 
-/// A size range: the proxies of one or more neighbouring size classes of one set. All spheres of a
-/// new size range have the same power. If one level gets several size ranges, they are merged into
-/// one, and the powers may differ.
+/// Proxies of neighbouring size classes of one set, of one power. Ranges that share a level are
+/// merged, and their powers may differ.
 #[derive(Clone)]
 pub(super) struct SizeRange {
     pub(super) all: SizeClass,
-    /// The power of the spheres. A merged range has the smallest of its parts.
     pub(super) power: u32,
     pub(super) set: u32,
     pub(super) last_class: usize,
-    /// Size limit: the estimates of cost assume that proxies of other levels search the level of
-    /// this range if they are smaller than the limit, or, in a step of two sets, exactly as large.
-    /// A merged range has the smallest limit of its parts in a step of one set, and the largest in
-    /// a step of two sets.
+    /// Proxies of other levels are assumed to search this range if they are smaller or,
+    /// with two sets, exactly as large. A merged range has the smallest limit of its parts,
+    /// with two sets the largest.
     reference: f32,
     pub(super) finer: f32,
 }
 
 impl SizeRange {
-    /// Returns whether this range searches the range `other`. In a step of one set, it does if its
-    /// proxies are smaller. In a step of two sets, it does if they are smaller or of equal size,
-    /// and belong to the other set. Used for estimates of cost.
+    /// Whether its proxies are smaller than those of `other` or, with two sets, not larger
+    /// and of the other set. Used for estimates of cost.
     pub(super) fn searches(&self, other: &Self, sets: Sets) -> bool {
         if sets.are_two() {
             self.set != other.set && self.all.half_cell <= other.reference
@@ -40,9 +36,8 @@ impl SizeRange {
         }
     }
 
-    /// Returns whether proxies of two sizes may be in one level: both of one set, and both cut or
-    /// both uncut. A level of segments may have time slabs, but an uncut sphere spans the whole
-    /// step.
+    /// Both of one set, and both cut or both uncut: a level of segments may have time
+    /// slabs, but an uncut sphere spans the whole step.
     pub(super) fn shares_level(&self, other: &Self) -> bool {
         self.set == other.set && (self.power > 0) == (other.power > 0)
     }
@@ -62,8 +57,7 @@ impl SizeRange {
     }
 }
 
-/// Joins neighbouring size classes into size ranges, as narrow as possible, but at most
-/// [`MAX_LEVELS`].
+/// Joins size classes into ranges, as narrow as possible, but at most [`MAX_LEVELS`].
 pub(super) fn size_ranges(classes: &[(usize, SizeClass)], sets: Sets) -> PerLevel<SizeRange> {
     let runs = |shift: u32| classes.chunk_by(move |a, b| a.0 >> shift == b.0 >> shift);
     let shift = (0..MAX_RANGE_SHIFT)

@@ -17,19 +17,15 @@ use crate::{Error, Sphere};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BufferCapacity {
-    /// Largest number of spheres, in both sets together.
     pub(crate) spheres: u64,
-    /// Largest number of time segments, without the first segment of each sphere.
+    /// Without the first segment of each sphere.
     pub(crate) segments: u64,
     pub(crate) pairs: u64,
-    /// Largest number of walls of simple shapes in a step.
     pub(crate) walls: u64,
-    /// Largest number of triangles of meshes in a step.
     pub(crate) triangles: u64,
-    /// Capacities for time segments, and for pairs, of the step that finds spheres near triangles.
+    /// Of the step that finds spheres near triangles.
     pub(crate) mesh_segments: u64,
     pub(crate) mesh_pairs: u64,
-    /// Capacity of the list of wall collisions.
     pub(crate) wall_collisions: u64,
 }
 
@@ -39,28 +35,22 @@ impl BufferCapacity {
     }
 }
 
-/// GPU buffers that only periodic domains need.
 pub(crate) struct PeriodicBuffers {
-    /// Uniform buffer of the periodic domain's edges, in the caller's units.
+    /// In the caller's units.
     pub(crate) given_lattice: wgpu::Buffer,
-    /// Packed image of the second sphere of each pair.
     pub(crate) pair_images: wgpu::Buffer,
-    /// The buffers of the step, for the kernels that make the grids. For these kernels, all spheres
-    /// are wrapped: moved into the periodic cell by whole edges.
+    /// For the kernels that make the grids: all spheres are wrapped into the periodic cell.
     pub(crate) named: NamedBuffers,
 }
 
-/// GPU buffers that only steps with walls need.
 pub(crate) struct WallBuffers {
     pub(crate) params: wgpu::Buffer,
     pub(crate) shapes: wgpu::Buffer,
     pub(crate) lattices: wgpu::Buffer,
     pub(crate) collisions: wgpu::Buffer,
-    /// For each wall collision, the packed number of the image of its sphere. In open space, this
-    /// buffer is not used and has a single element.
+    /// Packed. A single element in open space.
     pub(crate) images: wgpu::Buffer,
     pub(crate) dispatch: wgpu::Buffer,
-    /// The triangles, and a sphere around each of them.
     pub(crate) triangles: wgpu::Buffer,
     pub(crate) bounds: wgpu::Buffer,
 }
@@ -73,22 +63,20 @@ pub(crate) struct Buffers {
     pub(crate) slots: u32,
     pub(crate) named: NamedBuffers,
     pub(crate) params: wgpu::Buffer,
-    /// Uniform buffer with two layouts, one for each set of spheres. The layout of a set gives the
-    /// offsets and strides of the spheres' attributes in the application's GPU buffers. The second
-    /// layout begins at byte [`UNIFORM_ALIGNMENT`], so every device can bind it.
+    /// The layouts of both sets in the application's buffers. The second begins at byte
+    /// [`UNIFORM_ALIGNMENT`], so every device can bind it.
     pub(crate) source_layouts: wgpu::Buffer,
     pub(crate) spheres: wgpu::Buffer,
-    /// The slot table: for each slot, the sorted position of its first proxy.
+    /// The sorted position of the first proxy of each slot.
     pub(crate) slot_starts: ScanTable,
     pub(crate) pairs: wgpu::Buffer,
     pub(crate) results: wgpu::Buffer,
     pub(crate) pairs_dispatch: wgpu::Buffer,
-    /// If the device decides the pairs: the buffers of the step, for the kernels that find the pairs. For these kernels,
-    /// the lists of pairs and of their images are those of the found pairs.
+    /// If the device decides the pairs: the buffers for the kernels that find them, with
+    /// the lists of the found pairs.
     pub(crate) found: Option<NamedBuffers>,
     pub(crate) periodic: Option<PeriodicBuffers>,
     pub(crate) walls: Option<WallBuffers>,
-    /// Total size in bytes of the storage buffers other than `spheres` and `pairs`.
     pub(crate) working: u64,
     #[cfg(test)]
     pub(crate) storage: Vec<wgpu::Buffer>,
@@ -100,7 +88,6 @@ fn largest(limits: &wgpu::Limits) -> u64 {
         .min(limits.max_buffer_size)
 }
 
-/// Returns the number of slots for this number of proxies, within the device's limits.
 fn slots(limits: &wgpu::Limits, proxies: u64) -> u64 {
     let most = largest(limits) / size_of::<u32>() as u64 - 1;
     (proxies * GPU_SLOTS_PER_PROXY)
@@ -136,8 +123,6 @@ fn working(
     made.array::<Ranks>("ranks", "ranks", QUANTITIES.into(), none)?;
     made.one::<GpuSpace>("space", "space", none)?;
     let (name, what) = ("size_class_of_sphere", "size classes of the spheres");
-    // The buffer of size classes has an entry for each sphere. In a periodic domain, it also has an
-    // entry for each image of a sphere.
     let sized = if periodic { proxies } else { capacity.spheres };
     made.array::<u32>(name, what, sized, none)?;
     made.array::<GpuSegment>("segments", "segments", capacity.segments, none)?;
@@ -152,7 +137,6 @@ fn working(
     Ok(())
 }
 
-/// Makes the lists of found pairs, and names for the kernel that decides the pairs.
 fn found_buffers(
     made: &mut Allocator<'_>,
     capacity: BufferCapacity,
@@ -257,7 +241,6 @@ fn wall_buffers(
 }
 
 impl Buffers {
-    /// Returns the largest number of proxies that one buffer can hold.
     pub(crate) fn most_proxies(limits: &wgpu::Limits) -> u64 {
         largest(limits) / size_of::<GpuStoredProxy>() as u64
     }

@@ -31,35 +31,30 @@ pub struct CollisionBuffers {
     pub(crate) recording: Recording,
     pub(crate) reductions: Reductions,
     pub(crate) neighbors: Option<Neighbors>,
-    /// The buffers of the search for spheres near triangles: a world of two sets, the spheres and the
-    /// bounding spheres of the triangles. `None` without meshes.
+    /// A world of two sets, the spheres and the bounding spheres of the triangles. `None`
+    /// without meshes.
     pub(crate) mesh: Option<Box<CollisionBuffers>>,
     pub(crate) outgrown: Option<Outgrown>,
     pub(crate) timing: Option<StageTiming>,
     pub(crate) uploads: UploadRing,
-    /// Spheres of steps from main memory that are given by columns. The vector is kept from step to step, so that its
-    /// memory is reused.
+    /// Spheres on the host that are given by columns.
     pub(crate) packed: ReusedVec<Sphere>,
     pub(crate) loads: Loads,
     pub(crate) staging: Staging,
     pub(crate) gathering: Option<Gathering>,
-    /// What is needed to read back the last recorded step. `None` before the first step. Also
-    /// `None` after the buffers have grown, because the new buffers hold no results yet.
+    /// `None` before the first step, and after the buffers have grown.
     pub(crate) recorded: Option<Recorded>,
     pub(crate) known: Known,
-    /// Number of steps recorded so far, modulo 2³².
+    /// Modulo 2³².
     pub(crate) serial: u32,
-    /// Lower bound on the distance that a sphere moves in one time segment, in the grids' unit of
-    /// length.
+    /// Lower bound of the length of a time segment, in the grids' unit.
     pub(crate) shortest_segment: f32,
 }
 
-/// Result buffers that larger ones have replaced. They still hold the pairs of the last complete
-/// step, and are kept until a submitted recording has copied these pairs to the new buffers.
+/// Replaced buffers with the pairs of the last complete step, kept until a submitted recording
+/// has copied these.
 pub(crate) struct Outgrown {
     pub(crate) reductions: Reductions,
-    /// The recording that copies the pairs of the last complete step to the new buffers, or `None`
-    /// if there is no such recording yet.
     pub(crate) copied_by: Option<Submitted>,
 }
 
@@ -73,7 +68,7 @@ impl std::fmt::Debug for CollisionBuffers {
 }
 
 impl CollisionBuffers {
-    /// Creates a world's GPU buffers. Must be called inside a wgpu error scope.
+    /// Must be called inside a wgpu error scope.
     pub(crate) fn new(
         kernels: Arc<DeviceKernels>,
         options: BufferOptions,
@@ -110,8 +105,7 @@ impl CollisionBuffers {
         })
     }
 
-    /// Makes what depends on the capacity of a world, and the buffers of the search for spheres near triangles. Must be
-    /// called inside a wgpu error scope.
+    /// Must be called inside a wgpu error scope.
     pub(crate) fn sized(
         kernels: &Arc<DeviceKernels>,
         capacity: BufferCapacity,
@@ -135,8 +129,7 @@ impl CollisionBuffers {
         Ok((parts, mesh))
     }
 
-    /// Returns how many cells away from the periodic cell a sphere may be in the last recorded step,
-    /// or `None` in open space.
+    /// In the last recorded step, or `None` in open space.
     pub(crate) fn most_cells(&self) -> Option<i32> {
         self.recorded.as_ref()?.most_cells
     }
@@ -201,7 +194,6 @@ fn check(options: &BufferOptions) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the options of the buffers in which spheres near triangles are sought.
 fn mesh_options(options: &BufferOptions, capacity: BufferCapacity) -> BufferOptions {
     let spheres = (capacity.spheres + capacity.triangles).min(u64::from(u32::MAX));
     BufferOptions {

@@ -7,14 +7,12 @@ use crate::gpu::results::capacity::{Capacity, MeshCapacity};
 use crate::limits::{MAX_SPHERES, most_images, most_proxies};
 use crate::{Error, MAX_MAGNITUDE};
 
-/// Returns one and a half times `needed`, but at most `most` and at least `needed`. With this
-/// reserve, a slowly growing world does not need new buffers in each step.
+/// One and a half times `needed`, within `needed` and `most`, so that a slowly growing world
+/// does not need new buffers in each step.
 fn with_room(needed: u64, most: u64) -> u64 {
     needed.max(needed.saturating_add(needed / 2).min(most))
 }
 
-/// Returns the capacity that the buffers `mesh` need. In these separate buffers, carom searches for
-/// spheres near the triangles of meshes.
 fn of_mesh(required: &Capacity, mesh: &CollisionBuffers) -> Capacity {
     let MeshCapacity {
         segments,
@@ -31,14 +29,11 @@ fn of_mesh(required: &Capacity, mesh: &CollisionBuffers) -> Capacity {
     }
 }
 
-/// The larger buffers of a world, and those of its search for spheres near triangles.
 type Larger = (SizedParts, Option<Box<CollisionBuffers>>);
 
-/// The result of a comparison of the buffers with a required capacity.
 struct Growth {
     capacity: BufferCapacity,
-    /// The new value of [`CollisionBuffers::shortest_segment`], and its value in the search for spheres near
-    /// triangles.
+    /// Also in the search for spheres near triangles.
     shortest: f32,
     shortest_at_mesh: Option<f32>,
 }
@@ -112,8 +107,7 @@ impl CollisionBuffers {
         })
     }
 
-    /// Returns a function that makes the larger buffers, or `None` if the present ones suffice. The
-    /// function must be called inside a wgpu error scope.
+    /// `None` if the present ones suffice. The function must be called inside a wgpu error scope.
     fn larger(&self, growth: &Growth) -> Option<impl FnOnce() -> Result<Larger, Error>> {
         let capacity = growth.capacity;
         (capacity != self.buffers.capacity).then_some(move || {
@@ -122,7 +116,7 @@ impl CollisionBuffers {
         })
     }
 
-    /// Replaces the buffers by larger ones, if there are any. Returns whether there are.
+    /// Returns whether there are any.
     fn apply(&mut self, growth: &Growth, larger: Option<Larger>) -> bool {
         let grows = larger.is_some();
         if let Some(parts) = larger {
@@ -152,8 +146,8 @@ impl CollisionBuffers {
         let room = most.saturating_sub(capacity.spheres);
         let mut shortest_segment = self.shortest_segment;
         if required.segments > had.segments {
-            // Time segments may become longer to reduce their number, but this does not help
-            // against too many images. So the images have a limit of their own.
+            // Longer segments do not help against too many images, so these have a
+            // limit of their own.
             let images = required.images.min(required.segments);
             let limit = most_images(required.spheres as usize);
             if images > limit {
@@ -164,9 +158,9 @@ impl CollisionBuffers {
             if all > most_proxies(required.spheres as usize).min(most)
                 && shortest_segment < MAX_MAGNITUDE
             {
-                // If a step has too many time segments, later steps use segments of at least twice
-                // the length. Several steps with segments of the same length may be in flight. If
-                // all of them have too many segments, the length is doubled only once.
+                // Later steps use segments of at least twice the length. If
+                // several steps in flight have too many, the length is doubled
+                // only once.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
             } else if images > 0 && required.segments > room {
                 return Err(Error::DeviceLimit {
@@ -184,7 +178,6 @@ impl CollisionBuffers {
             capacity.pairs = with_room(required.pairs, Buffers::most_pairs(limits));
         }
         if had.has_walls() && required.wall_collisions > had.wall_collisions {
-            // An entry of the list of wall collisions has the size of a pair, so the same limit applies.
             let most = Buffers::most_pairs(limits);
             capacity.wall_collisions = with_room(required.wall_collisions, most);
         }
@@ -203,8 +196,8 @@ impl CollisionBuffers {
         self.neighbors = neighbors;
         self.mesh = mesh;
         let old = std::mem::replace(&mut self.reductions, reductions);
-        // If the buffers grow twice without a recorded step between, there are two generations of
-        // old buffers. Only the first holds the pairs of the last complete step, so it is kept.
+        // Of two generations of old buffers, only the first holds the pairs of the last
+        // complete step.
         self.outgrown.get_or_insert(Outgrown {
             reductions: old,
             copied_by: None,

@@ -10,23 +10,20 @@ use crate::lattice::ReducedLattice;
 use crate::shared::units::Units;
 use crate::{Domain, Error};
 
-/// Largest component of an image that fits into [`IMAGE_BITS`] bits.
 const MOST: i64 = (1 << (IMAGE_BITS - 1)) - 1;
-/// Shortest allowed edge of a periodic domain. The reciprocal vectors of shorter edges are out of
-/// the range of float32.
+/// The reciprocal vectors of shorter edges are out of the range of float32.
 const SHORTEST_EDGE: f64 = 1.0 / (1_u128 << 120) as f64;
-/// On the GPU, a sphere may be at most n edges of the periodic cell away from the cell, where n
-/// depends on the domain. A domain is rejected if n is below `FEWEST_CELLS`.
+/// A domain is rejected if a sphere may not be at least so many edges away from the cell.
 const FEWEST_CELLS: i64 = 4;
 
 impl GpuLattice {
-    /// Returns the lattice of a periodic domain in the caller's units. In open space, all edges are
-    /// 0.
+    /// In open space, all edges are 0.
     ///
     /// # Errors
-    /// Returns one of these errors:
-    /// - [`Error::InvalidDomain`] if the edges span no cell.
-    /// - [`Error::Unsupported`] if the cell is too small or too skewed for float32 arithmetic.
+    ///
+    /// Returns [`Error::InvalidDomain`] if the edges span no cell, and
+    /// [`Error::Unsupported`] if the cell is too small or too skewed for float32
+    /// arithmetic.
     pub(crate) fn new(domain: &Domain) -> Result<Self, Error> {
         let scale = Units::default().scale(1.0);
         let Some(lattice) = ReducedLattice::new(domain, &scale)? else {
@@ -75,8 +72,7 @@ impl GpuLattice {
     }
 }
 
-/// Factor by which a float64 is enlarged, so that it does not become smaller when it is rounded to
-/// float32.
+/// Rounding to float32 then does not make a float64 smaller.
 const ROUNDED_UP: f64 = 1.0 + 1.0 / (1 << 20) as f64;
 
 fn raised(x: f64) -> f32 {
@@ -88,13 +84,11 @@ fn with(vector: DVec3, last: f32) -> [f32; 4] {
     [x, y, z, last]
 }
 
-/// Returns the largest allowed distance between a sphere and the periodic cell, in edges of the
-/// cell. At larger distances, the displacement of a pair's second sphere might not fit into one
-/// packed word.
+/// Returns how many edges a sphere may be away from the cell, so that the displacement of a
+/// pair fits into one packed word.
 fn most_cells(lattice: &ReducedLattice) -> i64 {
     let along = |k: usize| lattice.combined.iter().map(move |row| row[k].abs());
     let sums = (0..3).map(|k| along(k).sum::<i64>().max(1));
-    // The displacement of a pair is the difference of the displacements of its two spheres, so it
-    // may be twice as large as the largest displacement of a sphere.
+    // The displacement of a pair is the difference of two.
     sums.map(|sum| MOST / (2 * sum)).min().unwrap_or(0)
 }

@@ -10,14 +10,12 @@ use crate::neighbors::Rule;
 use crate::number::sealed::Numbers as _;
 use crate::{Error, NeighborSearch, Step, Values};
 
-/// Lower limit for half of the skin of a list that stays valid while particles move. Devices that flush
-/// subnormal numbers would round far smaller lengths to 0.
+/// Devices that flush subnormal numbers would round far smaller lengths to 0.
 const MIN_REACH: f32 = 1.0 / (1_u128 << 100) as f32;
 
 impl NeighborRequest {
-    /// Returns the parameters of a search for neighbours, as the kernels read them. The kernels add
-    /// `padding` to the radii of spheres in GPU buffers of the application. For spheres in host
-    /// memory, `padding` is 0, because the host has already enlarged their radii.
+    /// The kernels add `padding` to the radii of spheres in buffers of the application. It
+    /// is 0 for those on the host, which has enlarged them already.
     fn new<S>(search: &NeighborSearch<'_, S>, padding: f32) -> Self {
         let domain = search.domain();
         let (by_radii, cutoff) = match search.rule {
@@ -65,7 +63,6 @@ impl<'a> NeighborSearch<'a, DeviceSpheres<'a>> {
     }
 }
 
-/// Prepares the recording of a search for neighbours. The spheres to search are in host memory.
 pub(crate) fn ready_host(
     search: &NeighborSearch<'_>,
     buffers: &mut CollisionBuffers,
@@ -86,7 +83,6 @@ pub(crate) fn ready_host(
     ready
 }
 
-/// Prepares the recording of a search for neighbours of spheres on the device.
 pub(crate) fn ready_device(
     search: &NeighborSearch<'_, DeviceSpheres<'_>>,
     buffers: &mut CollisionBuffers,

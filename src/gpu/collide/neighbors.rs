@@ -22,19 +22,17 @@ use crate::{Error, Sphere};
 
 pub(crate) struct Neighbors {
     pub(crate) recording: Recording,
-    /// Buffers for the stage `load`. In a step, this stage fills the buffer `spheres`. In a search for
-    /// neighbours, it fills `given_spheres` with the given particles instead.
+    /// For the stage `load`, which fills `given_spheres` instead of `spheres`.
     pub(crate) given: NamedBuffers,
     pub(crate) given_spheres: wgpu::Buffer,
     pub(crate) request: wgpu::Buffer,
-    /// GPU buffer with the request that led to the present neighbour list. All zeros if there is no list.
+    /// The request that led to the present list. All zeros if there is none.
     pub(crate) state: wgpu::Buffer,
     pub(crate) list: wgpu::Buffer,
     pub(crate) vectors: wgpu::Buffer,
     pub(crate) offsets: wgpu::Buffer,
     pub(crate) dispatch: wgpu::Buffer,
-    /// If the particles are in host memory: the spheres at rest that replace them in the search.
-    /// The vector is kept from search to search, so that its memory is reused.
+    /// For particles on the host.
     pub(crate) searched: Vec<Sphere>,
 }
 
@@ -53,11 +51,9 @@ impl NeighborMaker<'_> {
     }
 }
 
-/// Returns the buffers of the step and of its reductions that the kernels of neighbour lists read.
 fn read_buffers(b: &Buffers, reductions: &Reductions) -> Result<NamedBuffers, Error> {
     let sorted = reductions.sorted.as_ref();
     let sorted = sorted.ok_or(Error::NotAskedFor { option: "sorted" })?;
-    // In open space, the kernels do not read the images, but need a buffer to bind.
     let images = match &sorted.images {
         Some(images) => images,
         None => b.named.buffer("octaves")?,
@@ -74,10 +70,8 @@ fn read_buffers(b: &Buffers, reductions: &Reductions) -> Result<NamedBuffers, Er
     })
 }
 
-/// Returns copies of some stages in which all dispatches are indirect, so that the GPU can skip
-/// them. Adds two buffers. `list_sizes` has the number of workgroups of each dispatch. In
-/// `list_dispatches`, a kernel sets the number of workgroups that each dispatch runs, which is 0
-/// for a dispatch to be skipped.
+/// Returns copies of some stages in which the GPU can skip every dispatch. `list_sizes` has
+/// their numbers of workgroups, and a kernel sets those that run in `list_dispatches`.
 pub(crate) fn indirect(made: &mut Allocator<'_>, stages: &[Stage]) -> Result<Vec<Stage>, Error> {
     let all = || stages.iter().flat_map(|stage| &stage.dispatches);
     let sizes: Vec<[u32; 2]> = all().map(Dispatch::workgroups).collect();
@@ -100,9 +94,8 @@ pub(crate) fn indirect(made: &mut Allocator<'_>, stages: &[Stage]) -> Result<Vec
 }
 
 impl Neighbors {
-    /// Makes the buffers of neighbour lists, and the stages that make a list. `step` has the stages
-    /// of a step, including those of its reductions (results computed from the pairs). Must be
-    /// called inside a wgpu error scope.
+    /// `step` has the stages of a step, with its reductions. Must be called inside a wgpu
+    /// error scope.
     pub(crate) fn new(
         kernels: &DeviceKernels,
         b: &Buffers,

@@ -14,9 +14,9 @@ use super::reductions::Wanted;
 #[derive(Clone, Debug, PartialEq)]
 pub struct BufferOptions {
     pub(crate) spheres: u32,
-    /// Capacity of the list of pairs. `None` is twice the number of spheres plus 1024.
+    /// `None` is twice the number of spheres plus 1024.
     pub(crate) pairs: Option<u32>,
-    /// Capacity for time segments. `None` is a quarter of the number of spheres plus 1024.
+    /// `None` is a quarter of the number of spheres plus 1024.
     pub(crate) segments: Option<u32>,
     pub(crate) recordings: u32,
     pub(crate) max_candidates: u64,
@@ -27,12 +27,11 @@ pub struct BufferOptions {
     pub(crate) contacts: bool,
     pub(crate) changes: bool,
     pub(crate) periodic: bool,
-    /// Whether the device decides exactly which pairs touch.
     pub(crate) decided: bool,
     pub(crate) neighbors: bool,
     pub(crate) walls: u32,
     pub(crate) triangles: u32,
-    /// Capacity of the list of wall collisions. `None` is a quarter of the number of spheres plus 1024.
+    /// `None` is a quarter of the number of spheres plus 1024.
     pub(crate) wall_collisions: Option<u32>,
 }
 

@@ -25,20 +25,18 @@ use crate::{Domain, Error, Sphere, Walls};
 pub struct Ready {
     written: Written,
     loading: Option<Loading>,
-    /// For meshes: the second step, which searches for spheres near triangles. It has an upload
-    /// buffer of its own.
+    /// The search for spheres near triangles, with an upload buffer of its own.
     mesh: Option<Box<Ready>>,
     recorded: Recorded,
 }
 
-/// The values of steps whose spheres are in carom's own buffers: see [`CollisionBuffers::inner_step`].
 pub(crate) struct InnerStep {
     params: Params,
     lattice: Option<GpuLattice>,
 }
 
 impl InnerStep {
-    /// Adds the values to an upload. They serve any number of steps.
+    /// They serve any number of steps.
     pub(crate) fn add_to<'a>(&'a self, upload: &mut Upload<'a>, to: &Buffers) {
         upload.add(&to.params, [bytemuck::bytes_of(&self.params)]);
         if let (Some(periodic), Some(lattice)) = (&to.periodic, &self.lattice) {
@@ -47,7 +45,6 @@ impl InnerStep {
     }
 }
 
-/// Optional parts of a recording: the walls of the step, and the request of a search for neighbours.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Extras<'a> {
     pub(crate) walls: Option<&'a StepWalls>,
@@ -63,8 +60,7 @@ impl<'a> Extras<'a> {
     }
 }
 
-/// Returns the description of spheres that are stored in one of carom's own buffers, as [`Sphere`] lays
-/// them out.
+/// As [`Sphere`] lays them out.
 fn in_own_layout(buffer: &wgpu::Buffer, count: u32) -> DeviceSpheres<'_> {
     let at = |offset: usize| Attribute::new(buffer, offset as u64, size_of::<Sphere>() as u64);
     let (center, radius) = (
@@ -76,7 +72,7 @@ fn in_own_layout(buffer: &wgpu::Buffer, count: u32) -> DeviceSpheres<'_> {
         .with_groups(at(offset_of!(Sphere, groups)))
 }
 
-/// Returns an error if spheres have inverse masses, which only a simulation reads.
+/// Only a simulation reads inverse masses.
 fn refuse_masses(spheres: &DeviceSpheres<'_>) -> Result<(), Error> {
     match spheres.inverse_mass {
         None => Ok(()),
@@ -173,16 +169,14 @@ impl CollisionBuffers {
             second.as_ref(),
         )?;
         self.fits(loading.spheres)?;
-        // If the spheres have previous centres instead of velocities, the displacement of each
-        // sphere serves as its velocity, and the length of the step is 1.
+        // The displacement then serves as the velocity, and the length of the step is 1.
         let (own_dt, times) = if loading.previous {
             (1.0, dt)
         } else {
             (dt, 1.0)
         };
-        // `params` holds the parameters of a step with spheres in GPU buffers. Its number of
-        // spheres and its unit of length are placeholders, which the kernels `load_params` and
-        // `load_units` replace on the GPU.
+        // The kernels `load_params` and `load_units` set the number of spheres and the
+        // unit of length.
         let slower = if loading.previous { dt } else { 1.0 };
         let walls = StepWalls::new(walls, dt, slower, &domain, self.last_walls())?;
         let walls = walls.as_ref();
@@ -228,8 +222,7 @@ impl CollisionBuffers {
         self.recorded.as_ref()?.walls.as_ref()
     }
 
-    /// Returns the lattice of the step's domain for the shaders, or `None` if the buffers were made
-    /// for open space only.
+    /// `None` if the buffers were made for open space only.
     fn lattice(&self, domain: &Domain) -> Result<Option<GpuLattice>, Error> {
         if self.buffers.periodic.is_some() {
             return Ok(Some(GpuLattice::new(domain)?));
@@ -240,8 +233,6 @@ impl CollisionBuffers {
         Err(Error::NotAskedFor { option: "periodic" })
     }
 
-    /// Prepares the search for spheres near the triangles of a step. `triangles` is the number of
-    /// these triangles, and `recorded` has the duration and the domain of the step.
     fn ready_mesh(
         &mut self,
         triangles: u32,
@@ -294,9 +285,9 @@ impl CollisionBuffers {
         }
     }
 
-    /// Prepares steps of spheres at rest that kernels of carom store in `buffers.spheres`. So the steps have
-    /// no stage `load`. The kernels also set the parameters that depend on the spheres, and the counters
-    /// `extent` and `invalid`, after [`Recording::clear`].
+    /// Prepares steps of spheres at rest that kernels of carom store in `buffers.spheres`,
+    /// without a stage `load`. The kernels also set the parameters that depend on the
+    /// spheres, and the counters `extent` and `invalid`, after [`Recording::clear`].
     pub(crate) fn inner_step(&self, domain: &Domain) -> Result<InnerStep, Error> {
         let params = Params::new(0, Sets::One, 0.0, Units::new(0.0, 0.0));
         Ok(InnerStep {
@@ -305,7 +296,6 @@ impl CollisionBuffers {
         })
     }
 
-    /// Returns `params` with the numbers that follow from the buffers and their options.
     fn with_capacities(&self, params: Params) -> Params {
         let capacity = self.buffers.capacity;
         let software = self.kernels.context.software;
@@ -323,8 +313,7 @@ impl CollisionBuffers {
         }
     }
 
-    /// Writes the parameters of a step, and its spheres if they are on the host, to an upload buffer. No
-    /// later part of a recording can fail.
+    /// No later part of a recording can fail.
     fn ready(
         &mut self,
         params: Params,
@@ -403,8 +392,7 @@ impl CollisionBuffers {
         if let Some(neighbors) = &self.neighbors
             && !for_neighbors
         {
-            // A step that is no search for neighbours overwrites the buffers of the neighbour list, so
-            // the list is marked as absent.
+            // The step overwrites the buffers of the list.
             encoder.clear_buffer(&neighbors.state, 0, None);
         }
         let submitted = written.record(encoder);
@@ -427,9 +415,7 @@ impl CollisionBuffers {
         self.recorded = Some(recorded);
     }
 
-    /// Drops the result buffers that larger ones have replaced, once they are not needed. They are
-    /// needed until a submitted recording has copied the pairs of the last complete step to the
-    /// larger buffers.
+    /// They are needed until a submitted recording has copied the pairs of the last complete step.
     fn forget_outgrown(&mut self) {
         let copied = |outgrown: &Outgrown| {
             let by = outgrown.copied_by.as_ref();
@@ -438,10 +424,8 @@ impl CollisionBuffers {
         self.outgrown.take_if(|outgrown| copied(outgrown));
     }
 
-    /// When larger result buffers have replaced the old ones, records commands that copy the pairs
-    /// of the last complete step from the old buffers to the larger ones. Does nothing if an
-    /// earlier recording contains this copy, unless the encoder of that recording was dropped
-    /// without a submission.
+    /// Copies the pairs of the last complete step to the larger buffers that have replaced
+    /// the old ones, unless an earlier recording does, whose encoder was not dropped.
     fn continue_changes(&mut self, encoder: &mut wgpu::CommandEncoder, submitted: Submitted) {
         let Some(Outgrown {
             reductions,
@@ -481,9 +465,8 @@ mod tests {
             }
             Ok::<_, Error>(buffers.outgrown.is_some())
         };
-        // The encoders of the first two recordings are dropped, so their copies to the larger
-        // buffers never run. The third recording is submitted and copies the pairs. The fourth
-        // drops the old buffers.
+        // The first two encoders are dropped, the third recording copies the pairs, and
+        // the fourth drops the old buffers.
         assert!(record(&mut buffers, false)?);
         assert!(record(&mut buffers, false)?);
         assert!(record(&mut buffers, true)?);

@@ -19,8 +19,7 @@ pub(crate) struct SizedParts {
 }
 
 impl SizedParts {
-    /// Makes a world's stages for these buffers. `mesh` has the buffers of the search for spheres near triangles. Must
-    /// be called inside a wgpu error scope.
+    /// Must be called inside a wgpu error scope.
     pub(crate) fn new(
         kernels: &Arc<DeviceKernels>,
         buffers: Buffers,

@@ -12,7 +12,7 @@ use crate::gpu::device::shader::layout::{CaromCollision, CaromResults};
 use crate::gpu::device::timing::TimedBy;
 use crate::shared::tuning::sample_size;
 
-/// A stage of a step on the GPU: one compute pass with one or more dispatches.
+/// One compute pass with one or more dispatches.
 #[derive(Clone)]
 pub(crate) struct Stage {
     pub(crate) name: &'static str,
@@ -30,18 +30,15 @@ impl Stage {
     }
 }
 
-/// A compute pass: all dispatches of a stage or, if dispatches are timed one by one, a single
-/// dispatch.
+/// All dispatches of a stage or, if dispatches are timed one by one, a single one.
 pub(crate) struct Pass<'a> {
-    /// Name of the stage. If the pass is a single dispatch that is timed on its own, this is the
-    /// name of its kernel instead.
+    /// Name of the stage, or of the kernel of a single dispatch.
     pub(crate) name: &'static str,
     stage: &'a Stage,
     dispatches: &'a [Dispatch],
 }
 
-/// All stages of a step except the one that reads spheres from the application's buffers. Their
-/// bind groups are made once, so that recording a step creates none.
+/// All stages except `load`. Their bind groups are made once.
 pub(crate) struct Recording {
     cleared: Vec<wgpu::Buffer>,
     stages: Vec<Stage>,
@@ -52,14 +49,13 @@ struct InCell<'a> {
     buffers: &'a PeriodicBuffers,
 }
 
-/// The kernels of walls, and the buffers of the search for spheres near triangles of meshes.
 #[derive(Clone, Copy)]
 pub(crate) struct AtWalls<'a> {
     pub(crate) kernels: &'a WallKernels,
     pub(crate) mesh: Option<&'a Buffers>,
 }
 
-/// The search for spheres near triangles is recorded just before the stage with this name.
+/// The stage before which spheres near triangles are sought.
 const TRIANGLES: &str = "triangles";
 
 fn at_walls(
@@ -75,8 +71,7 @@ fn at_walls(
     };
     let mut found = NamedBuffers::default();
     found.one::<CaromResults>("mesh_results", &mesh.results);
-    // In open space, no kernel reads the images of pairs, so there is no buffer of images. Another
-    // buffer is bound in its place.
+    // Bound in place of the images in open space, where no kernel reads them.
     let periodic = mesh.periodic.as_ref();
     let images = periodic.map_or(&mesh.pairs_dispatch, |periodic| &periodic.pair_images);
     let found = found
@@ -102,15 +97,12 @@ fn stages(
     walls: Option<AtWalls<'_>>,
     b: &Buffers,
 ) -> Result<Vec<Stage>, Error> {
-    // The stage `measure` estimates from a sample how the spheres lie in space. Its dispatches are
-    // made for the sample of a step with the largest possible number of spheres. A step with fewer
-    // spheres never has a larger sample.
+    // For the largest sample. That of fewer spheres is never larger.
     let sample = sample_size(b.capacity.spheres as usize) as u64;
     let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
     let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
     let given = |kernel: &Compiled, workgroups| binder.dispatch(kernel, &[&b.named], workgroups);
-    // In a periodic domain, the grids are made from the wrapped spheres: the periodic copies that have their
-    // centres in the periodic cell.
+    // In a periodic domain, the grids are made from wrapped spheres.
     let named = in_cell
         .as_ref()
         .map_or(&b.named, |cell| &cell.buffers.named);
@@ -173,9 +165,7 @@ fn stages(
 }
 
 impl Recording {
-    /// Creates the stages of a step. The kernels in `periodic` are used only if the buffers `b`
-    /// were made for periodic domains, the kernels in `decide` only if the device decides the pairs,
-    /// and the kernels in `walls` only if the buffers were made for walls.
+    /// `periodic`, `decide` and `walls` are used only if the buffers were made for them.
     pub(crate) fn new(
         binder: Binder<'_>,
         kernels: &Stages,
@@ -199,8 +189,6 @@ impl Recording {
         })
     }
 
-    /// Returns a recording that clears the same buffers as this one, and then runs the given
-    /// `stages`.
     pub(crate) fn with_stages(&self, stages: Vec<Stage>) -> Self {
         Self {
             cleared: self.cleared.clone(),
@@ -212,13 +200,11 @@ impl Recording {
         self.stages.extend(stages);
     }
 
-    /// Returns the stages of a step in order, beginning with the stage `load` if there is one.
     pub(crate) fn stages<'a>(&'a self, load: Option<&'a Stage>) -> impl Iterator<Item = &'a Stage> {
         load.into_iter().chain(&self.stages)
     }
 
-    /// Returns the compute passes of a step in order. There is one for each stage or, if dispatches
-    /// are timed one by one, one for each dispatch.
+    /// One for each stage or, if dispatches are timed one by one, for each dispatch.
     pub(crate) fn passes<'a>(&'a self, load: Option<&'a Stage>, by: TimedBy) -> Vec<Pass<'a>> {
         let dispatches = self.stages(load).map(|stage| stage.dispatches.len()).sum();
         let by = by.of(dispatches);
@@ -240,16 +226,14 @@ impl Recording {
         passes.collect()
     }
 
-    /// Records that the buffers of counts are cleared, before the stages of a step.
     pub(crate) fn clear(&self, encoder: &mut wgpu::CommandEncoder) {
         for cleared in &self.cleared {
             encoder.clear_buffer(cleared, 0, None);
         }
     }
 
-    /// Records all stages of a step, with two timestamps for each pass, for its start and its end.
-    /// If the buffers are for triangles, calls the caller's function `search`, which records the
-    /// search for spheres near triangles.
+    /// Each pass has a timestamp at its start and its end. `search` records the search for
+    /// spheres near triangles, before the stage [`TRIANGLES`].
     pub(crate) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,

@@ -15,24 +15,21 @@ use crate::lattice::duals;
 use crate::walls::{HalfSpace, Round, Solid, Triangle, edges_across, vector};
 use crate::{Domain, Error, MAX_MAGNITUDE, Mesh, Sphere, Wall, WallCollision, Walls};
 
-/// Lower limit for `extent`, the largest length among the walls of a step, from which the shaders choose
-/// their unit of length. Rounding a subnormal number changes it by at most 2⁻¹⁵⁰, which is negligible
-/// compared with this limit.
+/// Lower limit for `extent`. Rounding a subnormal number changes it by at most 2⁻¹⁵⁰, which is
+/// negligible in comparison.
 const LEAST_EXTENT: f64 = 1.0 / (1_u128 << 100) as f64;
 
-/// Factor by which a float64 is enlarged, so that rounding it to float32 does not make it smaller.
+/// Rounding to float32 then does not make a float64 smaller.
 const ROUNDED_UP: f64 = 1.0 + 1.0 / (1 << 20) as f64;
 
-/// The walls of a step. Their positions, sizes and velocities have been checked.
+/// Checked.
 pub(crate) struct StepWalls {
-    /// The walls, with velocities in the unit of time of the spheres' velocities.
+    /// With velocities in the unit of time of the spheres.
     walls: Arc<Walls>,
     domain: Domain,
-    /// Largest magnitude of any coordinate, radius, offset or displacement of the walls.
     pub(crate) extent: f32,
 }
 
-/// Returns the largest coordinate, radius, offset or displacement of a wall.
 fn extent_of(wall: &Wall, dt: f32) -> f64 {
     let (point, size) = match wall.solid() {
         Solid::HalfSpace(HalfSpace { normal, offset, .. }) => {
@@ -45,9 +42,8 @@ fn extent_of(wall: &Wall, dt: f32) -> f64 {
     largest(vector(point)).max(largest(moved)).max(size.abs())
 }
 
-/// Returns the greater of two lengths: an upper bound of the magnitudes of the coordinates that the
-/// bounding spheres of a mesh reach, and the largest component of the displacement of the mesh in
-/// the step.
+/// Returns the greater of a bound of the coordinates of the bounding spheres, and of the
+/// largest component of the displacement.
 fn extent_of_mesh(mesh: &Mesh, dt: f32) -> f64 {
     let largest = |x: DVec3| x.abs().max_element();
     let of_bound = |bound: &Sphere| largest(vector(bound.center)) + f64::from(bound.radius);
@@ -56,10 +52,8 @@ fn extent_of_mesh(mesh: &Mesh, dt: f32) -> f64 {
 }
 
 impl StepWalls {
-    /// Checks the walls of a step of duration `dt`. `times` is the shaders' unit of time in multiples of the
-    /// application's unit: `dt` if spheres are given by displacements, or 1 if they are given by velocities.
-    /// `last` holds the walls of an earlier step. If the walls are equal to these, `last` is used again
-    /// instead of a new copy.
+    /// Checks the walls. `times` is `dt` if spheres are given by displacements, or 1 if by
+    /// velocities. `last`, the walls of an earlier step, is used again if it is equal.
     pub(crate) fn new(
         walls: Option<&Walls>,
         dt: f32,
@@ -85,7 +79,6 @@ impl StepWalls {
         }))
     }
 
-    /// Returns the numbers of walls of simple shapes and of triangles.
     pub(crate) fn counts(&self) -> [u64; 2] {
         let simple = self.walls.simple().len();
         [simple, self.walls.len() - simple].map(|count| count as u64)
@@ -109,8 +102,8 @@ impl StepWalls {
         self.walls.simple().iter().map(GpuWall::new).collect()
     }
 
-    /// For each wall, returns the edges of the periodic domain along which images of a sphere touch the wall
-    /// differently. For a cylinder, these are the edges that are not parallel to its axis.
+    /// For each wall, returns the edges along which images of a sphere touch it
+    /// differently: for a cylinder, those not parallel to its axis.
     pub(crate) fn lattices(&self) -> Vec<GpuWallLattice> {
         let lattice = |wall| GpuWallLattice::new(wall, &self.domain);
         self.walls.simple().iter().map(lattice).collect()
@@ -135,7 +128,6 @@ impl StepWalls {
         Ok(triangles)
     }
 
-    /// Returns the bounding spheres of the triangles.
     pub(crate) fn bounds(&self) -> Result<Vec<Sphere>, Error> {
         let what = "the bounding spheres of the triangles";
         let mut bounds = crate::memory::allocate(self.counts()[1] as usize, what)?;
@@ -148,7 +140,6 @@ impl StepWalls {
     }
 }
 
-/// Returns the same walls with their velocities multiplied by `times`.
 fn slower(walls: &Walls, times: f32) -> Walls {
     let mut slower = walls.clone();
     if times == 1.0 {
@@ -165,7 +156,6 @@ fn slower(walls: &Walls, times: f32) -> Walls {
 }
 
 impl GpuWall {
-    /// Returns a `GpuWall` with the velocity and the collision groups of a mesh. Its other fields are 0.
     pub(crate) fn of_mesh(mesh: &Mesh) -> Self {
         Self {
             velocity: mesh.velocity(),
@@ -224,8 +214,7 @@ impl GpuMeshBox {
 }
 
 impl GpuMeshTriangle {
-    /// Returns the triangles of all meshes for hard-sphere dynamics, and what adjoins them. Each triangle has the
-    /// number of its mesh in the list of walls. The numbers of the meshes start at `first`.
+    /// The meshes are numbered from `first` in the list of walls.
     pub(crate) fn all(walls: &Walls, first: u32) -> Result<Vec<Self>, Error> {
         let count = walls.len() - walls.simple().len();
         let what = "the triangles of the simulation";
@@ -252,8 +241,8 @@ impl GpuMeshTriangle {
         Ok(all)
     }
 
-    /// Sets the lists of the corners of all triangles, and adds the vectors that the function `vector_around` of
-    /// `shaders/dynamics/parts/dynamics_triangles.wgsl` reads.
+    /// Adds the corners, with the vectors for `vector_around` of
+    /// `shaders/dynamics/parts/dynamics_triangles.wgsl`.
     fn add_around(all: &mut Vec<Self>, walls: &Walls) {
         let triangles = adjoined(walls);
         let around = surroundings(&triangles, false);
@@ -295,13 +284,12 @@ impl GpuMeshTriangle {
     }
 }
 
-/// Two directions that differ by at most this angle count as the same.
 const SAME_ANGLE: f64 = 1e-9;
 
-/// Returns the direction from an edge of a triangle into the triangle that adjoins it there, or 0 if none does. The edge
-/// leads from the first of `corners` to the second. `into` has the directions into all triangles with this edge. If they
-/// are more than two, spheres touch the edge only between the outermost two. For the others, the opposite of the own
-/// direction is returned, which leaves no direction of a contact but that of the face.
+/// Returns the direction from an edge into the triangle that adjoins it there, or 0. `into` has
+/// the directions into all triangles with this edge. Of more than two, spheres touch the edge
+/// only between the outermost two; the others get the opposite of their own direction, which
+/// leaves only that of the face.
 fn beyond(into: &[DVec3], corners: [DVec3; 3]) -> DVec3 {
     let [from, to, third] = corners;
     let along = (to - from).normalize_or_zero();
@@ -332,8 +320,7 @@ fn beyond(into: &[DVec3], corners: [DVec3; 3]) -> DVec3 {
         .map_or(DVec3::ZERO, |(_, x)| *x)
 }
 
-/// Largest distance of a wall from the cell of a periodic domain in hard-sphere dynamics, and largest radius of a wall,
-/// in cells.
+/// In cells: the distance of a wall from the cell, and its radius, in hard-sphere dynamics.
 const FARTHEST: f64 = 100.0;
 const LARGEST: f64 = 6.0;
 
@@ -354,9 +341,7 @@ pub(crate) const KINDS: [(&str, u32); 5] = [
 ];
 
 impl GpuWallLattice {
-    /// Returns the periodic edges that matter for the wall: if a sphere is displaced by such an
-    /// edge, its distance from the wall may change. There are none if all images of a sphere are at
-    /// the same distance from the wall.
+    /// Returns the edges that may change the distance of a sphere from the wall.
     pub(crate) fn new(wall: &Wall, domain: &Domain) -> Self {
         match wall.solid() {
             Solid::Round(round) if !round.inside => Self::across(round.axis, domain),
@@ -369,9 +354,7 @@ impl GpuWallLattice {
         Self::across(None, domain)
     }
 
-    /// Returns whether a wall is near enough to the periodic cell, and small enough, for
-    /// hard-sphere dynamics. Other walls would be touched by too many images of spheres, or by
-    /// images too far from the cell.
+    /// Other walls would be touched by too many images, or by images too far from the cell.
     pub(crate) fn is_near(&self, wall: &Wall, domain: &Domain) -> bool {
         let of_wall = GpuWall::new(wall);
         let apart = DVec3::from(domain.origin()) - vector(of_wall.point);
@@ -381,7 +364,6 @@ impl GpuWallLattice {
         })
     }
 
-    /// Returns the periodic edges that are not parallel to an axis.
     fn across(axis: Option<[f32; 3]>, domain: &Domain) -> Self {
         let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
         let seen = match axis {
@@ -403,9 +385,8 @@ fn with(vector: DVec3, last: f64) -> [f32; 4] {
     [x, y, z, (last * ROUNDED_UP) as f32]
 }
 
-/// Decides exactly which of the spheres that the GPU has listed touch their walls in a step of
-/// duration `dt`. Returns the wall collisions, sorted by sphere, wall and image. `images` is empty
-/// in open space.
+/// Decides exactly which listed spheres touch their walls. The result is sorted by sphere, wall
+/// and image. `images` is empty in open space.
 pub(crate) fn decide(
     gathered: &[GatheredWall],
     images: &[[i32; 3]],
@@ -448,7 +429,7 @@ pub(crate) fn decide(
     }
     let name = |&(hit, image): &(WallCollision, [i32; 3])| (hit.sphere, hit.wall, image);
     found.sort_unstable_by_key(name);
-    // The GPU may list a grazing (undecided) contact with a triangle several times.
+    // The GPU may list a grazing contact with a triangle several times.
     found.dedup_by_key(|found| name(found));
     let images = match domain.is_open() {
         true => Vec::new(),

@@ -8,18 +8,14 @@ use super::shader::constants::SCAN_BLOCK;
 use super::shader::layout::Element;
 use crate::Error;
 
-/// GPU buffers for a table of 32-bit words and for computing its prefix sum.
 pub(crate) struct ScanTable {
-    /// The lists of 32-bit words from which the prefix sum is computed. The first list is the table itself,
-    /// divided into blocks of [`SCAN_BLOCK`] words. Each further list holds the sums of the blocks of the
-    /// list before it. The last list is at most one block long. There are at least two lists.
+    /// The table, and for each list, the sums of its blocks of [`SCAN_BLOCK`] words, down
+    /// to one block. At least two lists.
     pub(crate) levels: Vec<ScanLevel>,
 }
 
 pub(crate) struct ScanLevel {
     pub(crate) words: u64,
-    /// GPU buffer with a list of `words` 32-bit words. Its size is rounded up to a multiple of four
-    /// words.
     pub(crate) buffer: wgpu::Buffer,
 }
 
@@ -51,7 +47,6 @@ fn check(limits: &wgpu::Limits, what: &'static str, needed: u64) -> Result<(), E
     }
 }
 
-/// Creates a GPU buffer whose contents are `bytes`.
 pub(crate) fn filled(
     device: &wgpu::Device,
     what: &'static str,
@@ -91,7 +86,7 @@ impl<'a> Allocator<'a> {
         count: u64,
         usage: BufferUsages,
     ) -> Result<wgpu::Buffer, Error> {
-        // wgpu does not allow an empty binding, so each buffer has room for at least one value.
+        // wgpu does not allow an empty binding.
         let size = count.max(1).saturating_mul(size_of::<T>() as u64);
         check(self.limits, what, size)?;
         let for_tests = if cfg!(test) {
@@ -119,8 +114,7 @@ impl<'a> Allocator<'a> {
         self.buffer::<T>(what, count, BufferUsages::empty())
     }
 
-    /// Creates a GPU buffer with room for `count` values, which is bound to the shader variable
-    /// `name`. `what` describes the buffer in error messages.
+    /// Bound to the shader variable `name`. `what` describes the buffer in error messages.
     pub(crate) fn array<T: Element>(
         &mut self,
         name: &'static str,
@@ -144,8 +138,7 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// Creates a GPU buffer that holds `values` and is bound to the shader variable `name`. `values` must not
-    /// be empty. `what` describes the buffer in error messages.
+    /// As [`array`](Self::array), with `values`, which must not be empty.
     pub(crate) fn filled<T: Element>(
         &mut self,
         name: &'static str,
@@ -159,9 +152,8 @@ impl<'a> Allocator<'a> {
         Ok(())
     }
 
-    /// Creates a table of `words` 32-bit words in a GPU buffer, and the buffers for its prefix sum. The buffer of the
-    /// table is padded to a multiple of four words. The shader variable `name` is bound only to the `words` words of
-    /// the table.
+    /// Creates a table of `words` words, padded to a multiple of four, and the buffers for
+    /// its prefix sum. `name` is bound to the `words` words only.
     pub(crate) fn table(
         &mut self,
         name: &'static str,
@@ -174,8 +166,7 @@ impl<'a> Allocator<'a> {
         self.named.words(name, &table.buffer, [0, bytes]);
         let mut levels = vec![table];
         let mut length = words;
-        // The shader `scan_apply` of the prefix sum always binds a buffer of block sums. So at
-        // least one such buffer is made, even if the table has only one block.
+        // `scan_apply` always binds a buffer of block sums.
         loop {
             length = length.div_ceil(SCAN_BLOCK.into());
             levels.push(self.scan_level(what, length, usage)?);

@@ -25,8 +25,7 @@ pub(crate) struct Context {
     pub(crate) limits: wgpu::Limits,
     pub(crate) software: bool,
     lost: AtomicBool,
-    /// The results of wgpu error scopes that were not known yet when the calls in these scopes
-    /// returned.
+    /// Not known yet when the calls in these scopes returned.
     parked: Mutex<Vec<PoppedScope>>,
 }
 
@@ -52,13 +51,13 @@ impl Context {
         }
     }
 
-    /// Runs `work` on the device. Converts an error that the device reports into an [`Error`], so
-    /// that it does not reach the application's error handler. Never blocks.
+    /// An error of the device becomes an [`Error`], and does not reach the application's
+    /// error handler. Never blocks.
     pub(crate) fn scoped<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         self.settle(self.scope(work))
     }
 
-    /// Runs `work` like [`scoped`](Self::scoped), but awaits the errors that the device reports.
+    /// As [`scoped`](Self::scoped), but awaits the errors.
     pub(crate) async fn scoped_async<T>(
         &self,
         work: impl FnOnce() -> Result<T, Error>,
@@ -71,8 +70,7 @@ impl Context {
         judge(done, complaint)
     }
 
-    /// Runs `work` inside wgpu error scopes. wgpu keeps a stack of scopes per thread, so no await
-    /// may come between pushing and popping the scopes.
+    /// wgpu keeps a stack of scopes per thread, so no await may come between pushing and popping.
     fn scope<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Scoped<T> {
         let [internal, memory, validation] = [
             ErrorFilter::Internal,
@@ -90,9 +88,7 @@ impl Context {
         }
     }
 
-    /// Returns the result of work done inside wgpu's error scopes, or an error that the device
-    /// reported for this work. If the device has not answered for a scope yet, that scope is
-    /// stored, and [`alive`](Self::alive) checks it later.
+    /// If the device has not answered yet, the scope is stored for [`alive`](Self::alive).
     fn settle<T>(&self, scoped: Scoped<T>) -> Result<T, Error> {
         let mut complaint = None;
         for mut scope in scoped.popped {
@@ -108,8 +104,6 @@ impl Context {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns an error if the device is known to be lost, or if the stored error of an earlier
-    /// call has become ready.
     pub(crate) fn alive(&self) -> Result<(), Error> {
         self.not_lost()?;
         let mut complaint = None;
@@ -134,9 +128,8 @@ impl Context {
         self.lost.store(true, Relaxed);
     }
 
-    /// Returns an error if the device is lost, by creating and mapping a small buffer. Mapping
-    /// fails on a lost device, while most other calls succeed. Must be called inside a wgpu error
-    /// scope.
+    /// Fails if the device is lost: mapping fails then, while most other calls succeed.
+    /// Must be called inside a wgpu error scope.
     pub(crate) fn probe(&self) -> Result<(), Error> {
         self.not_lost()?;
         let probe = self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -151,11 +144,8 @@ impl Context {
         self.not_lost()
     }
 
-    /// Checks for a lost device, the usual cause when mapping a buffer has failed.
     pub(crate) fn mapping_failed(&self) {
-        // wgpu calls `mapping_failed` from a callback, which cannot return an error. So the result
-        // of the test for a lost device (`probe`) is ignored here. If the device is lost, this test
-        // has already marked it as lost.
+        // A callback cannot return an error. If the device is lost, `probe` has marked it.
         let _ = self.scoped(|| self.probe());
     }
 }
@@ -167,8 +157,7 @@ fn poll_once(scope: &mut PoppedScope) -> Poll<Option<wgpu::Error>> {
 
 fn judge<T>(done: Result<T, Error>, complaint: Option<wgpu::Error>) -> Result<T, Error> {
     match complaint {
-        // If both the work and the device report an error, the error of the work is returned,
-        // because it is more specific.
+        // The error of the work is more specific.
         Some(complaint) => done.and(Err(Error::device_failed(complaint))),
         None => done,
     }
@@ -186,8 +175,7 @@ mod tests {
         Context::new(&device)
     }
 
-    /// Returns a future that behaves like the future of an error scope in a browser: it is ready
-    /// once the flag `ready` is set.
+    /// As in a browser: ready once the flag `ready` is set.
     fn late(ready: &Arc<AtomicBool>, complains: bool) -> PoppedScope {
         let ready = ready.clone();
         Box::pin(poll_fn(move |_| match ready.load(Relaxed) {

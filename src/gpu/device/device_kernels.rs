@@ -14,25 +14,17 @@ pub(crate) struct DeviceKernels {
     pub(crate) stages: Stages,
     pub(crate) load: Load,
     pub(crate) gather: Gather,
-    /// Kernels of results computed from the list of pairs, such as the sorted list. Compiled when
-    /// first needed.
     reduce: OnceLock<Reduce>,
-    /// Kernels of periodic domains. Compiled when first needed.
     periodic: OnceLock<Periodic>,
-    /// Kernels that decide pairs exactly. Compiled when first needed.
     decide: OnceLock<Decide>,
-    /// Kernels of neighbour lists. Compiled when first needed.
     neighbors: OnceLock<Neighbors>,
-    /// Kernels of walls. Compiled when first needed.
     walls: OnceLock<WallKernels>,
-    /// Kernels of hard-sphere dynamics. Compiled when first needed.
     dynamics: OnceLock<Dynamics>,
-    /// Kernels of hard-sphere dynamics in which spheres can rest. Compiled when first needed.
     rests: OnceLock<Rests>,
 }
 
 impl DeviceKernels {
-    /// Compiles the kernels that every step needs. Must be called inside a wgpu error scope.
+    /// Must be called inside a wgpu error scope.
     pub(crate) fn new(context: Arc<Context>) -> Result<Self, Error> {
         let device = &context.device;
         Ok(Self {
@@ -57,8 +49,8 @@ impl DeviceKernels {
         }
     }
 
-    /// Returns the kernels of reductions. Like all optional kernels, they are compiled on the first
-    /// call, which must be inside a wgpu error scope.
+    /// Like all optional kernels, compiled on the first call, which must be inside a wgpu
+    /// error scope.
     pub(crate) fn reduce(&self) -> Result<&Reduce, Error> {
         self.compiled(&self.reduce, Reduce::new)
     }

@@ -6,8 +6,7 @@ use super::shader::constants::WORKGROUP;
 use super::shader::kernels::Compiled;
 use crate::Error;
 
-/// Distributes workgroups over the axes x and y, because one axis allows at most `widest`. The
-/// product of the two returned numbers is at least `workgroups`.
+/// One axis allows at most `widest` workgroups.
 fn fold(workgroups: u64, widest: u32) -> [u32; 2] {
     if workgroups <= u64::from(widest) {
         return [workgroups as u32, 1];
@@ -22,13 +21,11 @@ pub(crate) fn workgroups(count: u64) -> u64 {
 
 #[derive(Clone)]
 pub(crate) struct Dispatch {
-    /// Name of the kernel in carom's table of kernels.
     pub(crate) name: &'static str,
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
     workgroups: [u32; 2],
-    /// For an indirect dispatch, the GPU buffer from which the device reads the number of
-    /// workgroups, and the offset of this number in bytes.
+    /// Where the device reads the number of workgroups: buffer and offset in bytes.
     indirect: Option<(wgpu::Buffer, u64)>,
 }
 
@@ -41,7 +38,6 @@ impl Dispatch {
         self.workgroups
     }
 
-    /// Returns the same dispatch, with a number of workgroups that the device reads from a buffer.
     pub(crate) fn indirect(&self, sizes: &wgpu::Buffer, offset: u64) -> Self {
         Self {
             indirect: Some((sizes.clone(), offset)),
@@ -67,8 +63,7 @@ pub(crate) struct Binder<'a> {
 }
 
 impl Binder<'_> {
-    /// Makes a dispatch of a compute kernel. Each variable of the kernel is bound to the buffer of
-    /// the same name in `sources`.
+    /// Binds each variable of the kernel to the buffer of the same name in `sources`.
     pub(crate) fn dispatch(
         &self,
         kernel: &Compiled,

@@ -11,15 +11,12 @@ struct Named {
     name: &'static str,
     kind: BindingKind,
     buffer: wgpu::Buffer,
-    /// Offset in bytes of the part of the buffer that is bound to the shader variable.
     offset: u64,
-    /// Size in bytes of the part of the buffer that is bound to the shader variable. `None` if this
-    /// part extends to the end of the buffer.
+    /// In bytes. `None` up to the end of the buffer.
     size: Option<NonZeroU64>,
 }
 
-/// GPU buffers, each with the name of the shader variable to which it is bound. A look-up of a name
-/// that two buffers share returns an error.
+/// Buffers by the names of shader variables. A name that two buffers share is an error.
 #[derive(Clone, Default)]
 pub(crate) struct NamedBuffers(Vec<Named>);
 
@@ -50,8 +47,7 @@ impl NamedBuffers {
         self
     }
 
-    /// Adds a GPU buffer of which only one value, at byte `offset`, is bound to the shader variable
-    /// `name`.
+    /// Binds only the value at byte `offset`.
     pub(crate) fn one_at<T: Element>(
         &mut self,
         name: &'static str,
@@ -62,17 +58,14 @@ impl NamedBuffers {
         self.cut(offset, NonZeroU64::new(size_of::<T>() as u64));
     }
 
-    /// Adds a GPU buffer of which a part is bound to the shader variable `name`, as an array of
-    /// 32-bit words. `range` is the offset and the size of the part, in bytes.
+    /// Binds a part, as an array of 32-bit words. `range` is its offset and size in bytes.
     pub(crate) fn words(&mut self, name: &'static str, buffer: &wgpu::Buffer, range: [u64; 2]) {
         let [offset, size] = range;
         self.array::<u32>(name, buffer);
         self.cut(offset, NonZeroU64::new(size));
     }
 
-    /// Returns a copy of these bindings in which some shader variables have other buffers. For each
-    /// pair (name, other) of `stand_ins`, the variable `name` is bound to the buffer of the
-    /// variable `other`.
+    /// For each pair of `stand_ins`, binds the first variable to the buffer of the second.
     pub(crate) fn with_stand_ins(
         &self,
         stand_ins: &[(&'static str, &'static str)],
@@ -92,7 +85,7 @@ impl NamedBuffers {
         }
     }
 
-    /// Returns a GPU buffer by name. Fails unless exactly one buffer has this name.
+    /// Fails unless exactly one buffer has this name.
     pub(crate) fn buffer(&self, name: &str) -> Result<&wgpu::Buffer, Error> {
         Ok(&find(&[self], name)?.buffer)
     }
@@ -110,8 +103,7 @@ fn find<'a>(sources: &[&'a NamedBuffers], name: &str) -> Result<&'a Named, Error
     }
 }
 
-/// Returns the binding for the shader variable `name`. Fails unless exactly one buffer of all
-/// `sources` has this name, and has the type `kind`.
+/// Fails unless exactly one buffer of all `sources` has this name and the type `kind`.
 pub(crate) fn resolve<'a>(
     sources: &[&'a NamedBuffers],
     name: &str,

@@ -1,22 +1,18 @@
 //! GPU timestamps at the start and the end of each stage of a step, or of each dispatch.
 
-/// Upper bound on the number of stages of a step.
 pub(crate) const MOST_STAGES: u32 = 16;
-/// Largest number of dispatches of a step that are timed. A step with more dispatches has the times
-/// of its stages instead.
+/// A step with more has the times of its stages instead.
 const MOST_DISPATCHES: u32 = 512;
 
 pub(crate) struct StageTiming {
     pub(crate) queries: wgpu::QuerySet,
     pub(crate) resolved: wgpu::Buffer,
-    /// Period of the timestamps, in nanoseconds per tick.
+    /// In nanoseconds per tick.
     pub(crate) period: f32,
     pub(crate) by: TimedBy,
-    /// Largest number of stages or dispatches that can be timed.
     pub(crate) most: u32,
 }
 
-/// The parts of a step that are timed: its stages or its dispatches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimedBy {
     Stage,
@@ -24,8 +20,7 @@ pub(crate) enum TimedBy {
 }
 
 impl TimedBy {
-    /// Returns what is timed in a step with this number of dispatches: `self`, or the stages if the
-    /// step has more than `MOST_DISPATCHES` dispatches.
+    /// The stages if there are more than `MOST_DISPATCHES` dispatches.
     pub(crate) fn of(self, dispatches: usize) -> Self {
         if dispatches <= MOST_DISPATCHES as usize {
             self
@@ -36,8 +31,7 @@ impl TimedBy {
 }
 
 impl StageTiming {
-    /// Makes the timestamp queries. Returns `None` if `period` is not a positive finite number, or
-    /// if the device has no timestamps.
+    /// `None` if `period` is not positive and finite, or if the device has no timestamps.
     pub(crate) fn new(device: &wgpu::Device, period: Option<f32>, by: TimedBy) -> Option<Self> {
         let period = period.filter(|&period| {
             let features = device.features();

@@ -3,17 +3,15 @@
 use super::bound_spheres::Window;
 use crate::Error;
 
-/// Number of cached sets of bind groups. Applications are expected to alternate between fewer sets
-/// of buffers.
+/// Applications are expected to alternate between fewer sets of buffers.
 const REMEMBERED: usize = 4;
 
-/// A cache of what was made most recently from parts of the application's buffers.
 pub(crate) struct BindCache<T> {
     known: Vec<CachedBinding<T>>,
 }
 
 struct CachedBinding<T> {
-    /// The application's buffers, each with its binding offset in bytes.
+    /// With their offsets in bytes.
     windows: Vec<(wgpu::Buffer, u64)>,
     made: T,
 }
@@ -25,8 +23,7 @@ impl<T> Default for BindCache<T> {
 }
 
 impl<T: Clone> BindCache<T> {
-    /// Returns what was made from the parts `windows` of buffers. Calls `make` if nothing is known
-    /// of them.
+    /// Calls `make` if nothing is known of the parts `windows`.
     pub(crate) fn get(
         &mut self,
         windows: &[Window<'_>],

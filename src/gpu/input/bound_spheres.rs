@@ -15,13 +15,11 @@ use crate::{Error, Field, MAX_MAGNITUDE, Values};
 #[derive(Clone, Copy)]
 pub(crate) struct Window<'a> {
     pub(crate) buffer: &'a wgpu::Buffer,
-    /// Offset of the bound part in the buffer, in bytes.
     pub(crate) start: u64,
 }
 
 impl Window<'_> {
-    /// Binds the shader variable `name` to the part of the buffer from `start` to its end, or to as much of
-    /// it as a device with these limits can bind.
+    /// Binds as much of the rest of the buffer as a device with these limits can.
     pub(crate) fn bind(&self, named: &mut NamedBuffers, name: &'static str, limits: &wgpu::Limits) {
         let &Self { buffer, start } = self;
         let most = limits.max_storage_buffer_binding_size / 4 * 4;
@@ -30,21 +28,16 @@ impl Window<'_> {
     }
 }
 
-/// Place of a sphere attribute in the bound part of a buffer, in 32-bit words: the offset of the
-/// first sphere's value, and the stride from one value to the next.
+/// Offset of the first value, and stride, in 32-bit words of the bound part.
 pub(crate) type Words = [u32; 2];
 
-/// Size in bytes of a centre, a previous centre or a velocity.
 const VECTOR: u64 = 12;
-/// Size in bytes of a single number: a radius, the collision groups of a sphere, or the number of
-/// spheres.
 const WORD: u64 = 4;
 
-/// A sphere attribute (such as the radius) as the application describes it.
+/// As the application describes it.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
-    /// Name of the sphere attribute, such as "radii", for error messages and for rules that hold
-    /// only for some attributes.
+    /// For error messages, and for rules that hold only for some attributes.
     what: &'static str,
     attribute: Attribute<'a>,
     width: u64,
@@ -60,9 +53,8 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Returns the stride of the attribute in 32-bit words, as a `u32`. Fails if it does not fit,
-    /// if offset or stride is not a multiple of 4 bytes, or if the stride is less than the size of
-    /// a value.
+    /// In 32-bit words. Fails unless offset and stride are multiples of 4 bytes and the
+    /// stride holds a value.
     fn stride(&self) -> Result<u32, Error> {
         let (Attribute { offset, stride, .. }, width) = (self.attribute, self.width);
         for (name, bytes) in [("an offset", offset), ("a stride", stride)] {
@@ -95,8 +87,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Returns the size in bytes that the buffer needs to hold the attribute of all spheres, or
-    /// `None` if this size overflows a `u64`.
+    /// `None` if it overflows.
     fn end(&self) -> Option<u64> {
         let Attribute { offset, stride, .. } = self.attribute;
         let last = u64::from(self.count.saturating_sub(1));
@@ -107,14 +98,11 @@ impl<'a> Asked<'a> {
         self.attribute.offset + index * self.attribute.stride
     }
 
-    /// Looks for values of two sphere attributes, `self` and `other`, that overlap in a GPU buffer
-    /// although they must not. Returns the index of such a value of `self` and the index of a value
-    /// of `other` that it overlaps, or `None` if there are none. Both attributes must lie within
-    /// their buffers.
+    /// Returns the indices of a value of `self` and one of `other` that overlap although
+    /// they must not. Both must lie within their buffers.
     ///
-    /// Attributes may share bytes in two cases. Two attributes may be the same data, with equal
-    /// offset, stride and count. And the centre of a sphere may be stored where the previous centre
-    /// of another is, as in a chain of points along which spheres move.
+    /// They may share bytes if they are the same data, and the centre of a sphere may be
+    /// the previous centre of another, as in a chain of points.
     fn clash(&self, other: &Self) -> Option<[u64; 2]> {
         let (own, others) = (self.attribute, other.attribute);
         let place = |asked: &Self| {
@@ -126,26 +114,19 @@ impl<'a> Asked<'a> {
         }
         let positions = [self.what, other.what].contains(&"previous centers")
             && [self.what, other.what].contains(&"centers");
-        // The attributes `self` and `other` are strided arrays in the same buffer. A value of
-        // `self` can overlap a value of `other` only if it reaches into the range from the first to
-        // the last byte of `other`. `candidates` is the range of the indices of these values of
-        // `self`.
+        // The values of `self` that reach into the bytes of `other`.
         let before = (others.offset + 1).saturating_sub(own.offset + self.width);
         let last = u64::from(other.count.checked_sub(1)?);
         let end = other.begin(last) + other.width;
         let up_to = end.saturating_sub(own.offset).div_ceil(own.stride);
         let candidates = before.div_ceil(own.stride)..up_to.min(self.count.into());
-        // The attributes `self` and `other` are strided arrays in the same buffer. Whether a value
-        // of `self` overlaps any value of `other` depends on the byte offset of the value of
-        // `self`, modulo the stride of `other`. All offsets and strides are multiples of 4 bytes,
-        // so these remainders repeat after at most `others.stride / 4` values. Later values of
-        // `self` need no test.
+        // Overlap depends on the offset modulo the stride of `other`. Both are multiples
+        // of 4 bytes, so the remainders repeat after at most `others.stride / 4` values.
         let mut candidates = candidates.take((others.stride / 4) as usize);
         candidates.find_map(|index| {
             let begin = self.begin(index);
-            // Value `index` of the attribute `self` takes `self.width` bytes of the buffer, from byte
-            // `begin`. Value `nearest` of the attribute `other` is the last one that starts before the end of
-            // these bytes. If any value of `other` overlaps these bytes, this one does.
+            // The last value of `other` that starts before the end of these bytes:
+            // if any overlaps them, this one does.
             let nearest = (begin + self.width - 1 - others.offset) / others.stride;
             let nearest = nearest.min(last);
             let start = other.begin(nearest);
@@ -170,8 +151,8 @@ impl<'a> Asked<'a> {
         Ok(())
     }
 
-    /// Returns the part of the buffer to bind, and the offset and stride of the attribute in this
-    /// part. Fails if a shader cannot bind the buffer.
+    /// Returns the part of the buffer to bind, and the place of the attribute in it. Fails
+    /// if a shader cannot bind the buffer.
     fn window(&self, limits: &wgpu::Limits) -> Result<(Window<'a>, Words), Error> {
         let stride_words = self.stride()?;
         let Attribute {
@@ -208,8 +189,7 @@ impl<'a> Asked<'a> {
                 available: limits.max_storage_buffer_binding_size,
             });
         }
-        // A shader addresses the 32-bit words of a bound buffer by a `u32`, so it can reach 2³²
-        // words.
+        // A shader addresses words by a `u32`.
         if bound / 4 > 1 << 32 {
             return self.refused(format!(
                 "has values that span {bound} bytes, but a shader can address at most {} bytes; \
@@ -227,14 +207,13 @@ impl<'a> Asked<'a> {
 pub(crate) struct BoundSpheres<'a> {
     pub(crate) layout: SourceLayout,
     pub(crate) count: Window<'a>,
-    /// Buffer parts of the spheres' centres, radii, motions and collision groups, in this order.
+    /// Centres, radii, motions and collision groups.
     pub(crate) values: [Window<'a>; 4],
 }
 
 impl<'a> BoundSpheres<'a> {
-    /// Checks the application's description of a set of spheres. An attribute without a buffer
-    /// (such as one radius for all spheres) is bound to one of carom's own buffers, which the
-    /// shader does not read.
+    /// An attribute without a buffer is bound to one of carom's own, which the shader does
+    /// not read.
     pub(crate) fn new(
         limits: &wgpu::Limits,
         own: &'a Buffers,
@@ -281,8 +260,7 @@ impl<'a> BoundSpheres<'a> {
                 width,
                 count: at_most,
             };
-            // If the application limits the number of spheres to 0, the shader reads no values of
-            // spheres, so a buffer of any size is accepted.
+            // The shader then reads no values.
             if at_most == 0 {
                 return Ok((unused, [0, asked.stride()?]));
             }
@@ -328,10 +306,8 @@ impl<'a> BoundSpheres<'a> {
     }
 }
 
-/// Checks the application's description of the spheres' inverse masses in a GPU buffer. Returns the
-/// part of the buffer to bind, and the offset and stride of the inverse masses in this part.
-/// Inverse masses must not share bytes with centres or velocities, because a simulation changes
-/// centres and velocities.
+/// Returns the part of the buffer to bind, and the place of the inverse masses in it. They must
+/// not share bytes with centres or velocities, which a simulation changes.
 pub(crate) fn bind_masses<'a>(
     limits: &wgpu::Limits,
     masses: Attribute<'a>,

@@ -45,8 +45,7 @@ use crate::Values;
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceSpheres<'a> {
     pub(crate) count: u32,
-    /// The buffer from which the GPU reads the number of spheres, and the offset in it. `count` is then the largest
-    /// permitted number.
+    /// Where the GPU reads the number of spheres. `count` is then the largest permitted number.
     pub(crate) count_in: Option<(&'a wgpu::Buffer, u64)>,
     pub(crate) center: Attribute<'a>,
     pub(crate) radius: Values<f32, Attribute<'a>>,

@@ -15,9 +15,8 @@ pub(crate) struct HostStep<'a> {
 }
 
 impl<'a> HostStep<'a> {
-    /// Checks the spheres, the duration and the domain of a step, and returns the step. If one of
-    /// two sets is empty, no pairs exist, so the step omits the spheres of the other set, too. But
-    /// if `alone` is true, they stay in the step, because they may touch walls.
+    /// If one of two sets is empty, the step omits the other, too, unless `alone`: its
+    /// spheres may touch walls.
     pub(crate) fn checked(
         first: &'a [Sphere],
         second: Option<&'a [Sphere]>,
@@ -38,7 +37,6 @@ impl<'a> HostStep<'a> {
         };
         let summary = check_spheres(first, dt, Some(0))?;
         let summary = summary.merge(check_spheres(second, dt, Some(1))?);
-        // If one of two sets is empty, there are no pairs, and usually no sphere is uploaded.
         let parts = match !alone && (first.is_empty() || second.is_empty()) {
             true => [&[][..]; 2],
             false => [first, second],

@@ -13,8 +13,6 @@ use crate::gpu::device::dispatch::{Dispatch, workgroups};
 use crate::gpu::device::named_buffers::NamedBuffers;
 use crate::gpu::device::shader::layout::{SourceLayout, UNIFORM_ALIGNMENT};
 
-/// The dispatches that read spheres from the application's buffers, for steps and for searches for
-/// neighbours.
 #[derive(Default)]
 pub(crate) struct Loads {
     of_steps: BindCache<Vec<Dispatch>>,
@@ -23,14 +21,13 @@ pub(crate) struct Loads {
 
 pub(crate) struct Loading {
     pub(crate) layouts: [SourceLayout; 2],
-    /// Largest number of spheres in the step, in both sets together if the step has two sets.
+    /// In both sets together.
     pub(crate) spheres: u64,
     pub(crate) previous: bool,
     pub(crate) stage: Stage,
 }
 
 impl Loads {
-    /// `searched` has the buffers for the spheres of a search for neighbours.
     pub(crate) fn load(
         &mut self,
         kernels: &DeviceKernels,
@@ -89,7 +86,7 @@ impl Loads {
         })
     }
 
-    /// Forgets all dispatches. To be called when carom's buffers in their bind groups are replaced.
+    /// To be called when carom's buffers in the bind groups are replaced.
     pub(crate) fn clear(&mut self) {
         self.of_steps.clear();
         self.of_searches.clear();
@@ -119,13 +116,11 @@ fn name_layout(named: &mut NamedBuffers, name: &'static str, own: &Buffers, set:
     named.one_at::<SourceLayout>(name, &own.source_layouts, offset);
 }
 
-/// Shader variables of the spheres' attributes: centre, radius, motion and groups, in the order of
-/// [`BoundSpheres::values`].
+/// In the order of [`BoundSpheres::values`].
 const VALUES: [&str; 4] = ["centers", "radii", "motions", "groups"];
 
-/// Makes the dispatches that read spheres from the application's buffers into the buffers `to`. They read the number of
-/// spheres, then the first set of spheres, then the second set if there is one. The last dispatch
-/// chooses the unit of length.
+/// Reads the number of spheres, the first set, then the second, into the buffers `to`. The last
+/// dispatch chooses the unit of length.
 fn load(
     kernels: &DeviceKernels,
     own: &Buffers,

@@ -16,11 +16,9 @@ use crate::threads;
 
 const FREE: u8 = 0;
 const BUSY: u8 = 1;
-/// State of an upload buffer that has to be replaced, because the encoder of its recording was
-/// dropped or it could not be mapped again.
+/// To be replaced: the encoder was dropped, or the buffer could not be mapped again.
 const UNMAPPED: u8 = 2;
 
-/// Number of bytes that a thread copies to an upload buffer at a time.
 const COPIED_AT_ONCE: usize = 1 << 18;
 
 struct UploadBuffer {
@@ -28,19 +26,18 @@ struct UploadBuffer {
     state: Arc<AtomicU8>,
 }
 
-/// Upload buffers of a world. Each is reused once the recording that reads it has run.
+/// Each is reused once the recording that reads it has run.
 #[derive(Default)]
 pub(crate) struct UploadRing {
     buffers: Vec<UploadBuffer>,
 }
 
-/// The values that a recording sends to the GPU. They have places in an upload buffer, in the order in
-/// which they are added. From there, the recorded commands copy them to carom's buffers.
+/// Values that the recorded commands copy from an upload buffer, in the order in which they are
+/// added, to carom's buffers.
 #[derive(Default)]
 pub(crate) struct Upload<'a> {
     parts: Vec<(u64, &'a [u8])>,
     copies: Vec<UploadCopy>,
-    /// Size of the upload buffer in bytes.
     size: u64,
 }
 
@@ -51,9 +48,8 @@ struct UploadCopy {
 }
 
 impl<'a> Upload<'a> {
-    /// Adds the contents of the buffer `to`, from its start, as parts that follow each other. Their room in
-    /// the upload buffer is as large as the buffer `to`, so the same upload buffer also suffices for
-    /// recordings with more values.
+    /// Adds the contents of the buffer `to` as parts that follow each other. Their room is
+    /// that of `to`, so that the upload buffer suffices for recordings with more values.
     pub(crate) fn add<const N: usize>(&mut self, to: &wgpu::Buffer, parts: [&'a [u8]; N]) {
         let from = self.size;
         let mut end = from;
@@ -72,16 +68,14 @@ impl<'a> Upload<'a> {
     }
 }
 
-/// Returns bytes that fill the space between a value of the type `T` at the start of a uniform buffer and the
-/// next value that every device can bind.
+/// Between two values in a uniform buffer that every device can bind.
 pub(crate) fn uniform_padding<T>() -> &'static [u8] {
     const ZEROS: &[u8] = &[0; UNIFORM_ALIGNMENT as usize];
     ZEROS.get(size_of::<T>()..).unwrap_or_default()
 }
 
-/// A value of this type stores the new state of an upload buffer when it is dropped. A callback of
-/// wgpu owns the value. wgpu drops the callback after the submission that reads the buffer has run,
-/// or when the encoder is dropped without being submitted.
+/// Stores the new state of an upload buffer when it is dropped: wgpu drops the callback that
+/// owns it after the submission has run, or with an encoder that is not submitted.
 struct Release {
     context: Arc<Context>,
     buffer: wgpu::Buffer,
@@ -106,9 +100,8 @@ impl Drop for Release {
 }
 
 impl UploadRing {
-    /// Writes the parts of `upload` to a free upload buffer that is large enough, and unmaps it. There are
-    /// at most `most` upload buffers. Several threads copy large parts. On an error, the upload buffer is not
-    /// marked as in use.
+    /// Writes `upload` to a free buffer that is large enough, of at most `most`, and unmaps
+    /// it. On an error, the buffer is not in use.
     pub(crate) fn write(
         &mut self,
         context: &Arc<Context>,
@@ -122,8 +115,7 @@ impl UploadRing {
             match buffer.get_mapped_range_mut(range) {
                 Ok(mut mapped) => copy(mapped.slice(..), bytes)?,
                 Err(_) => {
-                    // A free upload buffer stays mapped unless the device is lost. Access to this
-                    // one has failed, so the device is lost.
+                    // A free upload buffer stays mapped unless the device is lost.
                     context.lose();
                     return Err(Error::DeviceLost);
                 }
@@ -177,14 +169,13 @@ impl UploadRing {
     }
 }
 
-/// Copies `bytes` to mapped memory of the same size. The threads share the parts of
-/// [`COPIED_AT_ONCE`] bytes.
+/// Threads share the parts of [`COPIED_AT_ONCE`] bytes.
 fn copy(to: WriteOnly<'_, [u8]>, bytes: &[u8]) -> Result<(), Error> {
     let (parts, mut rest) = to.into_chunks::<COPIED_AT_ONCE>();
     let from = bytes.chunks_exact(COPIED_AT_ONCE);
     rest.copy_from_slice(from.remainder());
     let parts: Vec<_> = parts.into_iter().zip(from).collect();
-    // Without this test, rayon would start the threads of its global pool even if they have nothing to do.
+    // Otherwise, rayon would start its global pool for nothing.
     if parts.is_empty() {
         return Ok(());
     }
@@ -219,16 +210,14 @@ fn create(context: &Context, size: u64) -> Result<UploadBuffer, Error> {
     })
 }
 
-/// An upload buffer that has been written for one recording. If a value of this type is dropped
-/// without being used, the upload buffer stays unmapped, so carom replaces it by a new one.
+/// If it is dropped without being recorded, the buffer stays unmapped, and is replaced.
 pub(crate) struct Written {
     release: Release,
     copies: Vec<UploadCopy>,
 }
 
 impl Written {
-    /// Records the copies from the upload buffer. wgpu maps the upload buffer again after the submission of
-    /// `encoder` has run.
+    /// wgpu maps the upload buffer again after the submission of `encoder` has run.
     pub(crate) fn record(self, encoder: &mut wgpu::CommandEncoder) -> Submitted {
         let Self { release, copies } = self;
         for UploadCopy { from, to, size } in copies {
@@ -236,8 +225,7 @@ impl Written {
         }
         let submitted = Submitted(release.state.clone());
         let buffer = release.buffer.clone();
-        // wgpu maps a buffer only while a reference to the buffer exists. The callback owns `release`, which
-        // has a reference to the upload buffer, so this reference exists until the buffer is mapped.
+        // The callback owns a reference to the buffer, without which wgpu would not map it.
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| {
             release.mapped(mapped.is_ok());
         });
@@ -248,9 +236,7 @@ impl Written {
 pub(crate) struct Submitted(Arc<AtomicU8>);
 
 impl Submitted {
-    /// Returns whether the upload buffer of the step is lost for further use: either the encoder of
-    /// the step was dropped before it was submitted, or the buffer could not be mapped again after
-    /// the step.
+    /// Its encoder was dropped, or it could not be mapped again.
     pub(crate) fn never(&self) -> bool {
         self.0.load(SeqCst) == UNMAPPED
     }

@@ -18,13 +18,11 @@ pub struct Capacity {
     pub images: u64,
     /// Number of wall collisions found.
     pub wall_collisions: u64,
-    /// Distance that a fast sphere moves in one time segment, in the unit of length of the grids.
+    /// In the grids' unit of length.
     pub(crate) segment: f32,
     pub(crate) mesh: MeshCapacity,
 }
 
-/// Capacity that the search for spheres near triangles needs. The fields are as in
-/// [`Capacity`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct MeshCapacity {

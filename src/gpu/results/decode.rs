@@ -22,25 +22,20 @@ use crate::{Backend, Collision, Collisions, Domain, Error, Hits, Sphere, Statist
 
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
-    /// Serial number of the step. If the results read back have another number, the submission of
-    /// the step or of its readback has failed.
+    /// Results with another number are those of a submission that failed.
     pub(crate) serial: u32,
-    /// Length of the step in the unit of time of the velocities, or 1 if previous centres replace
-    /// the velocities.
+    /// In the unit of time of the velocities, or 1 with previous centres.
     pub(crate) dt: f32,
-    /// Factor that converts a computed time of impact in [0, `dt`] to the application's unit of
-    /// time.
+    /// From [0, `dt`] to the application's unit of time.
     pub(crate) times: f32,
     pub(crate) two_sets: bool,
-    /// Whether the pairs are to become a neighbour list.
     pub(crate) for_neighbors: bool,
     pub(crate) domain: Domain,
-    /// Largest allowed distance, in cells, between a sphere and the periodic cell. `None` if the
-    /// buffers are for open space only.
+    /// Cells between a sphere and the periodic cell. `None` if the buffers are for open space only.
     pub(crate) most_cells: Option<i32>,
     pub(crate) stages: Vec<&'static str>,
     pub(crate) max_candidates: u64,
-    /// Period of the GPU timestamps, in nanoseconds per tick. 0 without timestamps.
+    /// In nanoseconds per tick. 0 without timestamps.
     pub(crate) period: f32,
     pub(crate) spheres: u64,
     pub(crate) walls: Option<Arc<Walls>>,
@@ -48,19 +43,17 @@ pub(crate) struct Recorded {
 
 pub(crate) struct Read {
     pub(crate) summary: StepSummary,
-    /// The bytes of the lists: see [`ReadLayout::lists`].
+    /// See [`ReadLayout::lists`].
     lists: Vec<u8>,
     recorded: Recorded,
     room: ReadRoom,
     layout: ReadLayout,
 }
 
-/// Returns the name and the duration of each stage. `ticks` has two timestamps per stage (start and
-/// end), in ticks of `period` nanoseconds.
+/// `ticks` has two timestamps per stage, in ticks of `period` nanoseconds.
 fn durations(stages: &[&'static str], ticks: &[u64], period: f32) -> Vec<(&'static str, Duration)> {
     let stage = |(&name, ticks): (&&'static str, &[u64])| {
-        // On some devices a stage's end timestamp can precede its start timestamp. The duration is
-        // then 0.
+        // On some devices, the end can precede the start.
         let ticks = ticks[1].saturating_sub(ticks[0]);
         let nanoseconds = ticks as f64 * f64::from(period);
         (name, Duration::from_nanos(nanoseconds as u64))
@@ -73,7 +66,6 @@ fn durations(stages: &[&'static str], ticks: &[u64], period: f32) -> Vec<(&'stat
 }
 
 impl Read {
-    /// Returns [`Error::NotSubmitted`] if these are the bytes of another step.
     pub(crate) fn new(
         mapped: &[u8],
         recorded: &Recorded,
@@ -154,12 +146,10 @@ impl Read {
         Ok(())
     }
 
-    /// Returns the first `count` entries of the list in a part of the bytes read back.
     fn entries<T: Pod>(&self, range: &Range<u64>, count: u64) -> Result<Vec<T>, Error> {
         let mut entries = crate::memory::allocate(count as usize, "the results read back")?;
         let bytes = part(&self.lists, self.layout.pairs.start, range);
         entries.extend(values::<T>(bytes).take(count as usize));
-        // A list is complete or an error.
         if entries.len() as u64 == count {
             Ok(entries)
         } else {
@@ -169,8 +159,6 @@ impl Read {
         }
     }
 
-    /// Returns the images of the first `count` entries of a list. Returns no images if none were
-    /// read back.
     fn images(&self, range: &Range<u64>, count: u64) -> Result<Vec<[i32; 3]>, Error> {
         if range.is_empty() {
             return Ok(Vec::new());
@@ -185,15 +173,14 @@ impl Read {
         self.images(&self.layout.pair_images, self.summary.pairs)
     }
 
-    /// Returns the wall collisions that were read back, and the images of their spheres.
     fn walls<W: Pod>(&self) -> Result<(Vec<W>, Vec<[i32; 3]>), Error> {
         let count = self.summary.walls_found;
         let walls = self.entries(&self.layout.walls, count)?;
         Ok((walls, self.images(&self.layout.wall_images, count)?))
     }
 
-    /// Returns the pairs that were read back if all lists are complete, otherwise the error with the
-    /// capacity that the buffers need. `P` is a pair and `W` a wall collision as they were read back.
+    /// Returns the pairs if all lists are complete, otherwise an error with the required
+    /// capacity. `P` and `W` are a pair and a wall collision as they were read back.
     fn pairs<P: Pod, W>(&self) -> Result<Vec<P>, Error> {
         self.check()?;
         if let Some(required) = self.summary.required_capacity() {
@@ -258,7 +245,6 @@ impl Read {
         self.settled(pairs)
     }
 
-    /// Decides the pairs that are marked as grazing, and the wall collisions.
     fn settled(self, mut pairs: Vec<Collision>) -> Result<ExactCollisions, Error> {
         let mut images = self.pair_images()?;
         let mut gathered: Vec<Gathered> =
@@ -335,7 +321,6 @@ impl Read {
     }
 }
 
-/// Returns the error for a sphere that is too far from the periodic cell, or has too many images.
 pub(crate) fn out_of_range(summary: &StepSummary, most_cells: Option<i32>) -> Option<Error> {
     let index = summary.out_of_range? as usize;
     let (set, index) = match summary.second_set_start.map(|first| first as usize) {

@@ -15,24 +15,20 @@ pub(crate) struct Gathering {
     pub(crate) buffer: wgpu::Buffer,
     /// The number of copied pairs.
     count: wgpu::Buffer,
-    /// GPU buffer from which the host reads wall collisions, each with a copy of its sphere. `None`
-    /// without walls.
+    /// Each with a copy of its sphere. `None` without walls.
     pub(crate) walls: Option<wgpu::Buffer>,
     dispatches: Vec<Dispatch>,
 }
 
 impl Gathering {
-    /// Creates the GPU buffers into which the grazing pairs are copied, each with its two spheres,
-    /// and the listed wall collisions, each with its sphere. Must be called inside a wgpu error
-    /// scope.
+    /// Must be called inside a wgpu error scope.
     pub(crate) fn new(kernels: &DeviceKernels, b: &Buffers, room: ReadRoom) -> Result<Self, Error> {
         kernels.context.probe()?;
         let device = &kernels.context.device;
         let make = |label, count: u64, size: usize| {
             device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some(label),
-                // wgpu does not allow an empty binding, so the buffer has room for at least one
-                // element.
+                // wgpu does not allow an empty binding.
                 size: count.max(1) * size as u64,
                 usage: wgpu::BufferUsages::STORAGE
                     | wgpu::BufferUsages::COPY_SRC

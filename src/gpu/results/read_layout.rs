@@ -4,15 +4,13 @@ use std::ops::Range;
 
 use crate::gpu::device::shader::layout::{CaromResults, Gathered};
 
-/// Size in bytes of the two timestamps of a stage, for its start and its end.
+/// Start and end, in bytes.
 pub(crate) const TICKS: u64 = 16;
 
-/// Size in bytes of the image of a pair or of a wall collision.
+/// In bytes.
 pub(crate) const IMAGE: u64 = size_of::<u32>() as u64;
 
-/// Capacities of a readback: `pairs` for pairs, `grazing` for the spheres of pairs that are marked as grazing, and `walls`
-/// for wall collisions. `most` and `most_walls` are the largest capacities that the device allows for pairs and for wall
-/// collisions.
+/// Capacities of a readback, and the largest that the device allows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReadRoom {
     pub(crate) pairs: u64,
@@ -23,28 +21,23 @@ pub(crate) struct ReadRoom {
     pub(crate) most_grazing: u64,
 }
 
-/// Ranges of bytes in a staging buffer. The parts follow each other in this order. Parts that a readback
-/// does not have are empty.
+/// In a staging buffer, one after the other. Absent parts are empty.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadLayout {
     pub(crate) results: Range<u64>,
-    /// The results of the search for spheres near triangles.
     pub(crate) mesh_results: Range<u64>,
     /// Two timestamps of each timed stage.
     pub(crate) ticks: Range<u64>,
     pub(crate) pairs: Range<u64>,
-    /// The images of the pairs, in buffers for periodic domains.
     pub(crate) pair_images: Range<u64>,
-    /// The pairs that are marked as grazing, each with its spheres, in a readback that the host decides.
+    /// With their spheres, if the host decides.
     pub(crate) grazing: Range<u64>,
     pub(crate) walls: Range<u64>,
-    /// The images of the wall collisions, in buffers for periodic domains.
     pub(crate) wall_images: Range<u64>,
 }
 
 impl ReadLayout {
-    /// `timed` is the number of timed stages. `sizes` has the size of a pair and that of a wall collision, in
-    /// bytes.
+    /// `sizes` has the bytes of a pair and of a wall collision.
     pub(crate) fn new(
         has_mesh: bool,
         timed: usize,
@@ -77,13 +70,13 @@ impl ReadLayout {
         self.wall_images.end
     }
 
-    /// Range of the lists: the pairs, the wall collisions, their images and the spheres of grazing pairs.
+    /// The pairs, the wall collisions, their images and the spheres of grazing pairs.
     pub(crate) fn lists(&self) -> Range<u64> {
         self.pairs.start..self.size()
     }
 }
 
-/// Returns a part of the bytes that were read back. `begin` is where these bytes begin in the staging buffer.
+/// `begin` is where `bytes` begin in the staging buffer.
 pub(crate) fn part<'a>(bytes: &'a [u8], begin: u64, range: &Range<u64>) -> &'a [u8] {
     let [from, to] = [range.start, range.end].map(|at| at.saturating_sub(begin) as usize);
     bytes.get(from..to).unwrap_or_default()

@@ -9,12 +9,12 @@ use bytemuck::Pod;
 
 use crate::Error;
 
-/// A part of a GPU buffer: the buffer, then offset and size in bytes.
+/// The buffer, then offset and size in bytes.
 pub(crate) type ReadRange<'a> = (&'a wgpu::Buffer, u64, u64);
 
 pub(crate) struct Reading {
     staging: wgpu::Buffer,
-    /// Number of copied bytes. The staging buffer may be larger.
+    /// The staging buffer may be larger.
     size: u64,
     arrival: Arc<Mutex<Mapping>>,
 }
@@ -25,7 +25,6 @@ struct Mapping {
     task: Option<Waker>,
 }
 
-/// Returns a new staging buffer for [`submit`].
 pub(crate) fn staging(device: &wgpu::Device, size: u64) -> wgpu::Buffer {
     device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("carom read back"),
@@ -35,10 +34,9 @@ pub(crate) fn staging(device: &wgpu::Device, size: u64) -> wgpu::Buffer {
     })
 }
 
-/// Records the copy of `parts`, one after the other, to the buffer `staging`, and submits
-/// `encoder`.
+/// Records the copy of `parts` to `staging`, and submits `encoder`.
 ///
-/// The copied buffers need the usage `COPY_SRC`. The copy arrives only while the device is polled.
+/// The buffers need the usage `COPY_SRC`. The copy arrives only while the device is polled.
 pub(crate) fn submit(
     queue: &wgpu::Queue,
     mut encoder: wgpu::CommandEncoder,
@@ -72,7 +70,6 @@ pub(crate) fn submit(
 }
 
 impl Reading {
-    /// Waits for the copy, and returns the copied bytes.
     pub(crate) async fn bytes(&self) -> Result<wgpu::BufferView, Error> {
         poll_fn(|context| {
             let mut arrival = self.arrival.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,23 +88,21 @@ impl Reading {
             .map_err(Error::device_failed)
     }
 
-    /// Unmaps the staging buffer and returns it, for another use. The view that
-    /// [`bytes`](Self::bytes) has returned must have been dropped.
+    /// The view of [`bytes`](Self::bytes) must have been dropped.
     pub(crate) fn unmapped(self) -> wgpu::Buffer {
         self.staging.unmap();
         self.staging
     }
 }
 
-/// Returns the values of type `T` in `bytes`, which need not be aligned for `T`.
+/// `bytes` need not be aligned for `T`.
 pub(crate) fn values<T: Pod>(bytes: &[u8]) -> impl Iterator<Item = T> {
     bytes
         .chunks_exact(size_of::<T>())
         .map(bytemuck::pod_read_unaligned)
 }
 
-/// Copies the ranges `parts` of GPU buffers to the host, and blocks until their values have been
-/// appended to `read`.
+/// Blocks until the values have been appended to `read`.
 #[cfg(test)]
 pub(crate) fn read<T: Pod>(
     device: &wgpu::Device,

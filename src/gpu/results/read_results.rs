@@ -17,19 +17,16 @@ use crate::gpu::device::shader::layout::{
     CaromCollision, CaromResults, CaromWallCollision, Gathered, GatheredWall,
 };
 
-/// Number of pairs for which a world's first readback has room.
 const FIRST_READ: u64 = 1 << 17;
-/// Number of grazing pairs for whose spheres a world's first exact readback has room.
 const FIRST_GRAZING: u64 = 1 << 14;
 
-/// Returns the capacity of a readback for a list with this `known` number of entries, or `first` if it is not known. It is
-/// a power of two, so that the same staging buffers suffice if the number of entries changes a little.
+/// A power of two, or `first` if nothing is known, so that the same staging buffers suffice if
+/// the number changes a little.
 fn stepped(known: &KnownCount, first: u64) -> u64 {
     let wanted = known.get().map(|known| known + known / 2 + 1024);
     wanted.unwrap_or(first).next_power_of_two()
 }
 
-/// Makes the summary of a step from the bytes of [`CollisionBuffers::summary_parts`].
 pub(crate) struct SummaryDecoder {
     recorded: Recorded,
     layout: ReadLayout,
@@ -152,8 +149,8 @@ impl CollisionBuffers {
         ))
     }
 
-    /// Returns what a caller that records the copy itself needs to read the summary of the last recorded step: the parts
-    /// to copy, one after the other, and what makes the summary of the copied bytes.
+    /// Returns the parts to copy, one after the other, and what makes the summary of the
+    /// copied bytes.
     pub(crate) fn summary_parts(&self) -> Result<(Vec<ReadRange<'_>>, SummaryDecoder), Error> {
         let recorded = self.to_read()?;
         let room = ReadRoom::default();
@@ -167,8 +164,7 @@ impl CollisionBuffers {
         Ok((parts, decoder))
     }
 
-    /// Returns the layout of a readback with this room for pairs and wall collisions. `sizes` has the size of a
-    /// pair and that of a wall collision, in bytes.
+    /// `sizes` has the bytes of a pair and of a wall collision.
     fn layout(&self, recorded: &Recorded, room: ReadRoom, sizes: [usize; 2]) -> ReadLayout {
         let timed = self.timing.as_ref().map_or(0, |_| recorded.stages.len());
         let periodic = self.buffers.periodic.is_some();
@@ -180,9 +176,8 @@ impl CollisionBuffers {
         self.recorded.clone().ok_or(Error::NothingRecorded)
     }
 
-    /// Chooses how many pairs and how many wall collisions a readback can hold, from their numbers in the
-    /// latest readback, and likewise how many grazing pairs if the host is `to_decide` them. The result also has the largest numbers that the device allows. `sizes` has the size
-    /// of a pair and that of a wall collision, in bytes.
+    /// Chosen from the numbers in the latest readback, with grazing pairs if the host is
+    /// `to_decide` them. `sizes` has the bytes of a pair and of a wall collision.
     fn room(&self, sizes: [usize; 2], to_decide: bool) -> ReadRoom {
         let limits = &self.kernels.context.limits;
         let rest = 2 * size_of::<CaromResults>() as u64
@@ -193,7 +188,7 @@ impl CollisionBuffers {
         let bytes = (limits.max_storage_buffer_binding_size)
             .min(limits.max_buffer_size.saturating_sub(rest));
         let image = self.buffers.periodic.as_ref().map_or(0, |_| IMAGE);
-        // The lists of pairs, of wall collisions and of grazing pairs may take equal parts of the readback.
+        // These lists may take equal parts of the readback.
         let lists = 1 + u64::from(self.buffers.walls.is_some()) + u64::from(to_decide);
         let [most, most_walls] = sizes.map(|size| bytes / lists / (size as u64 + image));
         let most_grazing = bytes / lists / size_of::<Gathered>() as u64;
@@ -223,8 +218,7 @@ impl CollisionBuffers {
         {
             return Ok(gathering.clone());
         }
-        // Drops the old buffer before making the larger one, so that the device need not hold both
-        // at once.
+        // So that the device need not hold both.
         self.gathering = None;
         let make = || Gathering::new(&self.kernels, &self.buffers, room);
         let gathering = self.kernels.context.scoped(make)?;
@@ -238,8 +232,8 @@ impl CollisionBuffers {
             .reserve(context, layout.size(), recorded.serial)
     }
 
-    /// Records the copies of a readback. `lists` are the buffers of the pairs, of the grazing pairs with their spheres,
-    /// and of the wall collisions, if they are read back.
+    /// `lists` are the buffers of the pairs, of the grazing pairs with their spheres, and
+    /// of the wall collisions.
     fn copy<T: 'static>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -282,7 +276,7 @@ impl CollisionBuffers {
                 known.grazing.set(read.summary.grazing);
                 known.walls.set(read.summary.walls_found);
             }
-            // Decoding may take long, so the staging buffer is released first.
+            // Decoding may take long.
             drop(copied);
             decode(read)
         })

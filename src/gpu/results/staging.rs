@@ -9,23 +9,18 @@ use std::task::Waker;
 use crate::Error;
 use crate::gpu::device::context::Context;
 
-/// State of a staging buffer that no copy uses. The next copy may take it.
 const FREE: u8 = 0;
 const BUSY: u8 = 1;
-/// State of a staging buffer that is mapped for reading after a completed copy.
 const MAPPED: u8 = 2;
-/// State of a staging buffer whose copy was never submitted, because its encoder was dropped.
+/// The encoder was dropped.
 const NEVER: u8 = 3;
-/// State of a staging buffer after wgpu has failed to map it for reading.
 const FAILED: u8 = 4;
-/// State of a staging buffer whose copy is in flight, but whose ticket was dropped: nobody will
-/// read the copy.
+/// In flight, but nobody will read it.
 const ABANDONED: u8 = 5;
 
 struct StagingBuffer {
     buffer: wgpu::Buffer,
     state: AtomicU8,
-    /// Serial number of the last step whose results were copied to this staging buffer.
     serial: AtomicU32,
     waiting: Mutex<Option<Waker>>,
 }
@@ -39,18 +34,15 @@ impl StagingBuffer {
         self.is(FREE) || self.is(FAILED)
     }
 
-    /// Returns whether this staging buffer may receive `size` bytes of results of step number
-    /// `serial`.
-    ///
-    /// The buffer must not already hold results of the same step, from an earlier copy. If the
-    /// submission of the new copy fails, wgpu still maps the buffer, with its old contents. The
-    /// host can tell old contents from new ones only by their step number.
+    /// The buffer must not hold results of the same step: if the submission of the new copy
+    /// fails, wgpu still maps the buffer, and only the step number tells old contents from
+    /// new ones.
     fn fits(&self, size: u64, serial: u32) -> bool {
         self.is(FREE) && self.buffer.size() >= size && self.serial.load(SeqCst) != serial
     }
 
     fn unmap(&self, context: &Context) {
-        // wgpu may report an error if a buffer is unmapped on a lost device.
+        // wgpu may report an error on a lost device.
         let unmapped = context.scoped(|| {
             self.buffer.unmap();
             Ok(())
@@ -63,8 +55,7 @@ impl StagingBuffer {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends a copy to this staging buffer: sets the buffer's state to `outcome`, or frees the
-    /// buffer if the ticket for the copy was dropped. Then wakes the task that waits for the copy.
+    /// Frees the buffer if its ticket was dropped, and wakes the task that waits.
     fn arrive(&self, context: &Context, outcome: u8) {
         let busy = self.state.compare_exchange(BUSY, outcome, SeqCst, SeqCst);
         if busy.is_err() {
@@ -80,9 +71,8 @@ impl StagingBuffer {
     }
 }
 
-/// A callback for the mapping of a staging buffer. When wgpu drops the callback, its destructor
-/// reports the outcome of the copy to this buffer. wgpu drops the callback after the submission has
-/// run, or when an encoder is dropped without being submitted.
+/// wgpu drops it after the submission has run, or with an encoder that is not submitted. Its
+/// destructor reports the outcome.
 struct MapCallback {
     context: Arc<Context>,
     staging: Arc<StagingBuffer>,
@@ -104,10 +94,9 @@ impl Drop for MapCallback {
     }
 }
 
-/// A GPU buffer, and the range of bytes in a staging buffer to which its start is copied.
+/// The start of a buffer, and the bytes of a staging buffer to which it is copied.
 pub(crate) type CopiedPart<'a> = (&'a wgpu::Buffer, Range<u64>);
 
-/// The staging buffers of a world, one for each readback in flight.
 pub(crate) struct Staging {
     buffers: Vec<Arc<StagingBuffer>>,
     most: u32,
@@ -127,7 +116,6 @@ impl Staging {
         }
     }
 
-    /// Finds or creates a free staging buffer for `size` bytes of results of step number `serial`.
     /// The buffer is not taken until [`Reserved::copy`] is called.
     pub(crate) fn reserve(
         &mut self,
@@ -161,9 +149,8 @@ impl Staging {
 }
 
 fn create(context: &Context, size: u64) -> Result<StagingBuffer, Error> {
-    // `probe` returns an error if the device is lost. Without this check, the application's next
-    // submission would fail, because its encoder would use a buffer that was created on a lost
-    // device.
+    // The application's encoder would otherwise use a buffer created on a lost device, and
+    // its submission would fail.
     context.probe()?;
     let buffer = context.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("carom readback"),
@@ -180,8 +167,7 @@ fn create(context: &Context, size: u64) -> Result<StagingBuffer, Error> {
 }
 
 impl Reserved {
-    /// Records copies of `parts` (parts of GPU buffers) to the staging buffer. After `encoder` is submitted,
-    /// wgpu maps the staging buffer.
+    /// wgpu maps the staging buffer after `encoder` is submitted.
     pub(crate) fn copy(
         self,
         context: &Arc<Context>,
@@ -214,12 +200,11 @@ impl Reserved {
     }
 }
 
-/// A recorded copy to a staging buffer. Dropping this value frees the staging buffer, at once or as
-/// soon as the copy is complete.
+/// Dropping it frees the staging buffer, at once or when the copy is complete.
 pub(crate) struct Copied {
     context: Arc<Context>,
     staging: Arc<StagingBuffer>,
-    /// Number of copied bytes. The staging buffer may be larger.
+    /// The staging buffer may be larger.
     size: u64,
 }
 
@@ -240,15 +225,14 @@ impl Copied {
         }
     }
 
-    /// Returns the state of the copy. If the copy is in flight, `task` is woken when it ends.
+    /// If the copy is in flight, `task` is woken when it ends.
     pub(crate) fn progress_or_wake(&self, task: &Waker) -> CopyState {
         *self.staging.waiting() = Some(task.clone());
-        // The waker is stored before the state of the copy is read. So the task is woken even if
-        // the copy ends between these two operations.
+        // After the waker is stored, so that no end is missed.
         self.progress()
     }
 
-    /// Returns the copied bytes. The state must be [`Mapped`](CopyState::Mapped).
+    /// The state must be [`Mapped`](CopyState::Mapped).
     pub(crate) fn bytes(&self) -> Result<wgpu::BufferView, Error> {
         self.staging
             .buffer

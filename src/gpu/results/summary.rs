@@ -99,13 +99,13 @@ pub struct StepSummary {
     /// device has timestamps.
     pub stages: Vec<(&'static str, Duration)>,
     required: Option<Capacity>,
-    /// Number of spheres of a step that has more spheres than the largest permitted number of the
-    /// application, although carom's buffers have room for all of them. `None` for any other step.
+    /// Number of spheres beyond what the application permits, although the buffers have
+    /// room for them. Otherwise `None`.
     pub(crate) past_at_most: Option<u64>,
 }
 
-/// Bit that marks the number of a wall, in a word that otherwise contains the index of a sphere. In
-/// `CaromResults::out_of_range`, this bit marks the index of a triangle.
+/// Marks the number of a wall among indices of spheres, and that of a triangle in
+/// `CaromResults::out_of_range`.
 pub(crate) const WALL: u32 = 1 << 31;
 
 fn wide([low, high]: [u32; 2]) -> u64 {
@@ -168,8 +168,6 @@ impl StepSummary {
         }
     }
 
-    /// Adds the two fields that only a search for neighbours has: `neighbors` and `kept`, read from
-    /// its results.
     pub(crate) fn with_neighbors(self, results: &CaromResults) -> Self {
         Self {
             neighbors: results.neighbors.into(),
@@ -178,7 +176,6 @@ impl StepSummary {
         }
     }
 
-    /// Returns the index of a triangle that is too far from the cell of the periodic domain, or `None`.
     pub(crate) fn triangle_out_of_range(&self) -> Option<u32> {
         let word = self.out_of_range?;
         (word & WALL != 0).then_some(word & !WALL)

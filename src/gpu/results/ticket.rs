@@ -10,8 +10,7 @@ use std::task::Poll;
 use super::staging::{Copied, CopyState};
 use crate::Error;
 
-/// Number of entries in a list of results, as of the latest readback. All tickets for the same GPU buffers
-/// share this number. It is unknown before the first readback.
+/// As of the latest readback. All tickets for the same buffers share it.
 #[derive(Clone)]
 pub(crate) struct KnownCount(Arc<AtomicU64>);
 
@@ -33,7 +32,6 @@ impl KnownCount {
     }
 }
 
-/// Number of pairs, of grazing pairs and of wall collisions of the latest step that was read back.
 #[derive(Clone, Default)]
 pub(crate) struct Known {
     pub(crate) pairs: KnownCount,
@@ -51,15 +49,11 @@ pub(crate) struct Known {
 /// A ticket returns its results or an error once. From then on, it returns [`Error::AlreadyTaken`]. Dropping a
 /// ticket discards its results, and is safe at any time.
 pub struct Ticket<T> {
-    /// The copy of the results, and the function that decodes it. `None` after the ticket has returned results
-    /// or an error.
+    /// `None` after the ticket has returned results or an error.
     readback: Option<(Copied, Decode<T>)>,
-    /// Serial number of the step or recording whose results are read back.
     serial: u32,
 }
 
-/// A function that makes the results of a readback from the bytes that the GPU has copied to a
-/// staging buffer.
 type Decode<T> = Box<dyn FnOnce(Copied) -> Result<T, Error> + Send + Sync>;
 
 impl<T> Debug for Ticket<T> {

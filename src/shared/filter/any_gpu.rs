@@ -31,8 +31,7 @@ impl AnyGpu {
         }
     }
 
-    /// Rounds `x` to float32 always up, always down, or in a random direction each time. Replaces a
-    /// subnormal result by zero if the simulated GPU flushes subnormal numbers.
+    /// Always up, always down, or at random. Subnormal results may become zero.
     fn round(&mut self, x: f64) -> f32 {
         let nearest = x as f32;
         let up = self.up.unwrap_or_else(|| self.rng.bool());
@@ -77,8 +76,7 @@ impl AnyGpu {
     fn div(&mut self, x: f32, y: f32) -> f32 {
         let [x, y] = [x, y].map(|x| f64::from(self.flush(x)));
         let quotient = x / y;
-        // Clearing the mantissa of the quotient gives a power of two. The ulp is 2⁻²³ times this
-        // power.
+        // 2⁻²³ times the power of two of the quotient.
         let octave = f64::from_bits(quotient.abs().to_bits() >> 52 << 52);
         let ulp = f64::from(f32::EPSILON) * octave;
         let off = match self.up {
@@ -86,8 +84,7 @@ impl AnyGpu {
             Some(false) => -1.0,
             None => self.rng.f64() * 2.0 - 1.0,
         };
-        // WGSL allows a division an error of 2.5 ulps. Up to 1.5 ulps are added here, and rounding
-        // adds up to 1 ulp.
+        // WGSL allows a division 2.5 ulps: up to 1.5 here, and 1 by rounding.
         self.round(quotient + off * 1.5 * ulp)
     }
 
@@ -108,8 +105,7 @@ impl AnyGpu {
         self.add(sum, x[2].abs())
     }
 
-    /// Simulates `shaders/shared/filter.wgsl` for a pair of spheres. Returns r² − q·q and the bound
-    /// of its error.
+    /// Simulates `shaders/shared/filter.wgsl`. Returns r² − q·q and the bound of its error.
     pub(super) fn filter_pair(&mut self, i: &SortedProxy, j: &SortedProxy, dt: f32) -> [f32; 2] {
         let p = self.subtract(j.center, i.center);
         let v = self.subtract(j.velocity, i.velocity);

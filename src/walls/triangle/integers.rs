@@ -15,8 +15,8 @@ use crate::number::sealed::Numbers;
 
 type Vector = [IBig; 3];
 
-/// A sphere and a triangle as exact integers. The corners relative to the centre of the sphere, and the radius,
-/// are in units of 2^`length`. The velocity of the sphere relative to the triangle is in units of 2^`speed`.
+/// Corners relative to the centre, and the radius, in units of 2^`length`, the relative
+/// velocity in units of 2^`speed`.
 pub(in crate::walls) struct TriangleIntegers {
     corners: [Vector; 3],
     r: IBig,
@@ -25,16 +25,14 @@ pub(in crate::walls) struct TriangleIntegers {
     speed: i32,
 }
 
-/// The corners of a triangle, and the radius and the displacement up to some time (`path`) of a sphere, as
-/// integers in one common unit.
+/// In one common unit. `path` is the displacement of the sphere up to some time.
 struct Moved {
     corners: [Vector; 3],
     r: IBig,
     path: Vector,
 }
 
-/// The point of a triangle nearest to a given point. The squared distance is the fraction `square[0]` /
-/// `square[1]`.
+/// The squared distance is `square[0]` / `square[1]`.
 struct NearestFeature {
     feature: Feature,
     square: [IBig; 2],
@@ -48,7 +46,6 @@ fn square(x: &Vector) -> IBig {
     dot(x, x)
 }
 
-/// Returns whether three points span a triangle with a positive area.
 pub(super) fn has_area(corners: &[[f64; 3]; 3]) -> bool {
     let corners = corners.map(|corner| corner.map(Dyadic::from));
     let unit = unit_of(corners.as_flattened());
@@ -120,8 +117,7 @@ impl TriangleIntegers {
         }
     }
 
-    /// Compares the time of impact with `time`. The sphere must not touch the triangle at the start of the
-    /// step.
+    /// The sphere must not touch at the start.
     fn touch_compared_with(&self, time: Dyadic) -> Ordering {
         let moved = self.at(time);
         if !moved.touches() {
@@ -131,12 +127,10 @@ impl TriangleIntegers {
         if nearest.compared_with(&moved.r) != Equal {
             return Less;
         }
-        // At `time`, the sphere just touches the triangle. The triangle is convex and the sphere's
-        // centre moves uniformly, so their distance is a convex function of time. If the distance
-        // is decreasing at `time`, the sphere touches for the first time. If it is increasing, the
-        // sphere touched earlier. Otherwise, the distance has its minimum at `time`. Then the
-        // sphere touched earlier only if the distance was constant, because the nearest point of
-        // the triangle moved along with the sphere.
+        // The sphere just touches. Its distance from a convex triangle is a convex
+        // function of time. If it decreases, this is the first touch; if it increases,
+        // the sphere touched earlier. At a minimum, it touched earlier only if the
+        // distance was constant: the nearest point moved along with the sphere.
         match moved.growth(nearest.feature, &self.v) {
             Less => Equal,
             Greater => Less,
@@ -145,7 +139,6 @@ impl TriangleIntegers {
         }
     }
 
-    /// Compares the penetration depth at the start with a length.
     fn depth_compared_with(&self, depth: Dyadic, nearest: &NearestFeature) -> Ordering {
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
         let coarser = usize::try_from(depth.exponent - self.length).unwrap_or(0);
@@ -156,9 +149,7 @@ impl TriangleIntegers {
         nearest.compared_with_scaled(&rest, finer).reverse()
     }
 
-    /// Returns the time of impact and the depth in a step of duration `dt`, each rounded to the nearest number of type
-    /// `T`, or `None` if the sphere does not touch. The depth is at most `longest`. `guess`, an estimate of the time of
-    /// impact or of the depth, affects only the speed of this function.
+    /// The depth is at most `longest`. `guess` affects only the speed.
     pub(in crate::walls) fn rounded<T: Numbers>(
         &self,
         dt: T,
@@ -181,15 +172,11 @@ impl TriangleIntegers {
 }
 
 impl NearestFeature {
-    /// Compares the distance between the sphere's centre and its nearest point on the triangle with
-    /// `length`.
     fn compared_with(&self, length: &IBig) -> Ordering {
         self.compared_with_scaled(length, 0)
     }
 
-    /// Compares the distance between the sphere's centre and its nearest point on the triangle with
-    /// `length`. The unit of `length` is smaller than the unit of the coordinates by a factor of
-    /// 2^`finer`.
+    /// The unit of `length` is smaller by a factor of 2^`finer`.
     fn compared_with_scaled(&self, length: &IBig, finer: usize) -> Ordering {
         let [numerator, denominator] = &self.square;
         (numerator << (2 * finer)).cmp(&(length * length * denominator))
@@ -197,7 +184,6 @@ impl NearestFeature {
 }
 
 impl Moved {
-    /// Returns a corner of the triangle and the edge from there to the next corner.
     fn edge(&self, k: usize) -> (&Vector, Vector) {
         let [from, to] = [&self.corners[k], &self.corners[(k + 1) % 3]];
         (from, minus(to, from))
@@ -247,15 +233,13 @@ impl Moved {
         })
     }
 
-    /// Returns whether a point of the path of the sphere's centre is at most the sphere's radius away from
-    /// the triangle. The sphere must not touch the triangle at the start of the path.
+    /// The sphere must not touch at the start of the path.
     fn touches(&self) -> bool {
         self.nearest(&self.path).compared_with(&self.r) != Greater
             || self.pierces()
             || (0..3).any(|k| self.passes_corner(k) || self.passes_edge(k))
     }
 
-    /// Returns whether the path of the sphere's centre passes through the triangle.
     fn pierces(&self) -> bool {
         let normal = normal(&self.corners);
         let start = dot(&normal, &self.corners[0]);
@@ -270,8 +254,7 @@ impl Moved {
         !turns.contains(&Less) || !turns.contains(&Greater)
     }
 
-    /// Returns whether the path of the sphere's centre comes within the sphere's radius of corner
-    /// k, at a point that is not an end of the path.
+    /// At a point that is not an end of the path.
     fn passes_corner(&self, k: usize) -> bool {
         let (corner, path) = (&self.corners[k], &self.path);
         let (along, whole) = (dot(corner, path), square(path));
@@ -280,9 +263,8 @@ impl Moved {
             && square(&cross(corner, path)) <= &self.r * &self.r * whole
     }
 
-    /// Considers the line through the path of the sphere's centre, and the line through edge k.
-    /// Returns whether the two lines are at most the sphere's radius apart, and their nearest
-    /// points lie on the path and on the edge.
+    /// Whether the lines of the path and of edge k are within the radius, at points on the
+    /// path and on the edge.
     fn passes_edge(&self, k: usize) -> bool {
         let (from, edge) = self.edge(k);
         let across = cross(&self.path, &edge);
@@ -291,16 +273,14 @@ impl Moved {
         if whole.is_zero() || &height * &height > &self.r * &self.r * &whole {
             return false;
         }
-        // Positions along the path and along the edge at which the two lines are nearest to each other. Each
-        // position runs from 0 at the start to `whole` at the end.
+        // From 0 at the start to `whole` at the end.
         let places = [&edge, &self.path].map(|line| dot(&cross(from, line), &across));
         let within = |place: &IBig| sign(place) != Less && *place <= whole;
         places.iter().all(within)
     }
 
-    /// Compares the rate of change of the distance between a point and the triangle with 0. The
-    /// point is at the end of the path, and moves with velocity `v`. `feature` is the face, edge or
-    /// corner of the triangle that is nearest to the point.
+    /// Compares with 0. The point is at the end of the path, moves with velocity `v`, and
+    /// is nearest to `feature`.
     fn growth(&self, feature: Feature, v: &Vector) -> Ordering {
         match feature {
             Feature::Face => {
@@ -321,10 +301,8 @@ impl Moved {
         }
     }
 
-    /// Returns whether the distance between the triangle and the sphere's centre, which moves with
-    /// velocity `v`, has been constant just before now. This is so if the triangle's nearest point,
-    /// displaced by a small multiple of −`v`, is still a point of the triangle. `feature` is the
-    /// face, edge or corner with the nearest point. The distance must not be changing now.
+    /// Whether the distance has been constant just before now, when it is not changing: the
+    /// nearest point, displaced by a small multiple of −`v`, is still on the triangle.
     fn came_along(&self, feature: Feature, v: &Vector) -> bool {
         let normal = normal(&self.corners);
         let inward = |k: usize| sign(&dot(&normal, &cross(&self.edge(k).1, v))) != Greater;

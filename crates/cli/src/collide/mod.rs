@@ -25,6 +25,7 @@ use verify::Verdict;
 
 use crate::progress::Progress;
 use crate::say::{end_of_frames, is_heard, next_frame, say, say_new_notes};
+use crate::summary::new_backend;
 use crate::world_args::{in_float32, single};
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -68,6 +69,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut detector = None;
     let (mut notes, mut is_coarse) = (Vec::new(), false);
     let (mut frames, mut cut_off) = (0, None);
+    let mut backend = String::new();
     while let Some(world) = next {
         say_new_notes(&world, &mut notes, &progress);
         // Only the first note on coarse coordinates is printed. The notes of later frames would differ only
@@ -121,6 +123,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             collisions = found;
         }
         let report = Report {
+            backend: new_backend(&collisions.statistics, &mut backend),
             world: &world,
             domain: &domain,
             collisions: &collisions,

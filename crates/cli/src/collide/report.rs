@@ -8,11 +8,13 @@ use carom_formats::write::{self, Order, Pair};
 use serde::Serialize;
 
 use super::verify::Verdict;
-use crate::summary::{backend_line, backend_name, periodic_edges, shortest};
+use crate::summary::{backend_name, periodic_edges, shortest};
 
 const SHOWN: usize = 10;
 
 pub(crate) struct Report<'a> {
+    /// Name of the backend, if it is another one than that of the frame before.
+    pub(crate) backend: Option<String>,
     pub(crate) world: &'a World,
     pub(crate) domain: &'a Domain,
     pub(crate) collisions: &'a Collisions<f64>,
@@ -115,7 +117,9 @@ impl Report<'_> {
             let step = step.map_or(String::new(), |step| format!(" (timestep {step})"));
             writeln!(out, "frame    {number}{step}")?;
         }
-        writeln!(out, "backend  {}", backend_line(statistics))?;
+        if let Some(backend) = &self.backend {
+            writeln!(out, "backend  {backend}")?;
+        }
         writeln!(out, "spheres  {}", statistics.spheres)?;
         if let Some(edges) = periodic_edges(self.domain) {
             writeln!(out, "periodic {edges}")?;

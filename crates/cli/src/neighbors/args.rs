@@ -33,6 +33,10 @@ pub(crate) struct Args {
     #[arg(long, value_enum, help_heading = "Reading")]
     format: Option<Format>,
 
+    /// Options of `carom collide` that have no meaning here
+    #[arg(long, aliases = ["radius-by-type", "dt"], hide = true, allow_hyphen_values = true)]
+    radius: Option<String>,
+
     #[command(flatten)]
     pub(crate) world: WorldArgs,
 
@@ -81,6 +85,13 @@ impl Args {
 
     /// Fails if arguments contradict each other.
     pub(crate) fn check(&self) -> Result<(), String> {
+        if self.radius.is_some() {
+            return Err(
+                "`carom neighbors` reads the centres only, without radii and motion: leave out `--radius`, \
+                 `--radius-by-type` and `--dt`; `--cutoff` is the largest distance of two centres"
+                    .into(),
+            );
+        }
         let input = self.input();
         let list = self.output.as_ref().and_then(Target::path);
         keep_input(&input, &[("--output", list)])?;

@@ -15,7 +15,7 @@ pub(crate) use args::Args;
 
 use crate::progress::Progress;
 use crate::say::{end_of_frames, is_heard, next_frame, say_new_notes};
-use crate::summary::{backend_line, periodic_edges, shortest};
+use crate::summary::{new_backend, periodic_edges, shortest};
 use crate::world_args::{in_float32, single};
 
 const SHOWN: usize = 10;
@@ -48,6 +48,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .transpose()?;
     let to_file = args.output.as_ref().and_then(Target::path).is_some();
     let mut notes = Vec::new();
+    let mut backend = String::new();
     let (mut frames, mut cut_off) = (0, None);
     let mut lists = (NeighborList::default(), NeighborList::default());
     while let Some(world) = next {
@@ -80,6 +81,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             lists.1.statistics()
         };
         let report = Report {
+            backend: new_backend(statistics, &mut backend),
             world: &world,
             domain: &domain,
             statistics,
@@ -126,6 +128,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 struct Report<'a> {
+    /// Name of the backend, if it is another one than that of the frame before.
+    backend: Option<String>,
     world: &'a World,
     domain: &'a Domain,
     statistics: &'a Statistics,
@@ -144,7 +148,9 @@ impl Report<'_> {
             let step = step.map_or(String::new(), |step| format!(" (timestep {step})"));
             writeln!(out, "frame      {number}{step}")?;
         }
-        writeln!(out, "backend    {}", backend_line(statistics))?;
+        if let Some(backend) = &self.backend {
+            writeln!(out, "backend    {backend}")?;
+        }
         writeln!(out, "particles  {}", statistics.spheres)?;
         if let Some(edges) = periodic_edges(self.domain) {
             writeln!(out, "periodic   {edges}")?;

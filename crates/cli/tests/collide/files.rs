@@ -469,7 +469,7 @@ fn every_form_of_a_lattice_is_the_box() {
         "cell 2 of 3",
     ] {
         assert_eq!(
-            list(&folder, "a.xyz", &near_xyz(comment), &args, &[]),
+            list(&folder, "a.xyz", &near_xyz(comment), &args, &["has no box"]),
             "",
             "{comment}"
         );
@@ -1147,7 +1147,12 @@ fn motion_of_xyz_files_is_not_lost() {
             ["D 0 0 0 2.014101777844 0 0", "T 5 0 0 -3.01604928132 0 0"],
         ),
     ] {
-        let notes = ["momenta divided by masses", "10.18 fs"];
+        let by = if properties.contains("mass") {
+            "masses;"
+        } else {
+            "the standard masses of the elements;"
+        };
+        let notes = [&format!("momenta divided by {by}"), "10.18 fs"];
         let found = collisions(&folder, "a.xyz", &xyz(properties, atoms), &STEP, &notes);
         assert_eq!(found, MEETING, "{properties}");
     }
@@ -1271,7 +1276,7 @@ fn motion_of_xyz_files_is_not_lost() {
     let plain = "2\n\nA 0 0 0 1 0 0\nA 5 0 0 -1 0 0\n";
     let named = [&STEP[..], &["--columns", "vx=5,vy=6,vz=7"]].concat();
     assert_eq!(
-        collisions(&folder, "a.xyz", plain, &named, &[]),
+        collisions(&folder, "a.xyz", plain, &named, &["has no box"]),
         "0,1,1.5,0.0\n"
     );
     assert_eq!(
@@ -2011,7 +2016,7 @@ fn a_radius_beside_another_diameter_is_an_error() -> Test {
     let parts = [
         "line 3",
         "field diameter is 0.25",
-        "radius is 0.75",
+        "twice the radius, which is 0.75",
         "_=diameter",
     ];
     collide(&[&input, "--dt", "0"])?.expect_error("csv", 1, &parts);
@@ -2031,7 +2036,11 @@ fn a_radius_beside_another_diameter_is_an_error() -> Test {
     let run = collide(&[&input, "--dt", "0", "--output", "-"])?;
     assert_eq!(rows(&run, &["at rest"]), pair);
     let input = folder.file("a.npz", array(&[1.5, 0.25]))?;
-    let parts = ["row 1", "diameter is 0.25", "radius is 0.75"];
+    let parts = [
+        "row 1",
+        "diameter is 0.25",
+        "twice the radius, which is 0.75",
+    ];
     collide(&[&input, "--dt", "0"])?.expect_error("npz", 1, &parts);
     Ok(())
 }
@@ -2322,7 +2331,10 @@ fn boxes_of_archives_are_used() -> Test {
         npz(&[plural.clone(), velocities.clone(), diameter]),
     )?;
     let run = collide(&[&input, "--dt", "3", "--output", "-"])?;
-    assert_eq!(rows(&run, &[]), "0,1,1.5,0.0\n");
+    assert_eq!(
+        rows(&run, &["the archive has no box", "--box"]),
+        "0,1,1.5,0.0\n"
+    );
     let momenta = ("momenta", velocities.1, velocities.2, velocities.3);
     let input = folder.file("a.npz", npz(&[plural, momenta]))?;
     let run = collide(&[&input, "--dt", "3", "--radius", "1"])?;
@@ -2453,7 +2465,13 @@ fn tables_may_have_other_separators() {
         (
             "x,y,z\n0,0,0\n# end\n",
             &[],
-            &["line 3", "1 field,", "before the first row", "remove it"],
+            &[
+                "line 3",
+                "1 field,",
+                "before the first row",
+                "another frame",
+                "remove the line",
+            ],
         ),
         (
             "x,y,z\n0,0,0\n",
@@ -2537,14 +2555,17 @@ fn lines_before_the_header_of_a_table_are_skipped() {
     let given = ["--cutoff", "1", "--box", "0 0 0 4 4 4", "--periodic", "abc"];
     assert_eq!(list(&folder, "a.csv", boxed, &given, &[]), PAIR);
     let columns = "x,y,z,Lx,Ly,Lz\n0.125,0,0,4,4,4\n3.875,0,0,4,4,4\n";
-    let note = ["lx, ly, lz may be the box", "--box and --periodic"];
+    let note = ["Lx, Ly, Lz may be the box", "--box and --periodic"];
     assert_eq!(
         list(&folder, "a.csv", columns, &["--cutoff", "1"], &note),
         ""
     );
     assert_eq!(list(&folder, "a.csv", columns, &given, &[]), PAIR);
     for text in ["# a\nx,y,z\n", "#x,y,z\n", "x,y,z\n"] {
-        assert_eq!(list(&folder, "a.csv", text, &["--cutoff", "1"], &[]), "");
+        assert_eq!(
+            list(&folder, "a.csv", text, &["--cutoff", "1"], &["is empty"]),
+            ""
+        );
     }
     let note = ["last line", "no line end"];
     let found = list(
@@ -2609,7 +2630,21 @@ fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
         "2 0.5 0 0 0 10 10 10\n0 0 0 1 0 0 0.5 0 0 0 0 0 0 0\n4 0 0 -1 0 0 0.5 0 0 0 0 0 0 0\n";
     let columns = "x,y,z,vx,vy,vz,radius,_,_,_,_,_,_,_";
     for (name, bytes, parts) in [
-        ("a.pdb", pdb.as_bytes(), &["a PDB file", "ase convert"][..]),
+        (
+            "a.pdb",
+            pdb.as_bytes(),
+            &["a PDB file", "format='PDB'", "trajectory[-1]", "dimensions=t.dimensions", "--box \"0 0 0 10.000 10.000 10.000 90.00 90.00 90.00\" --periodic abc"][..],
+        ),
+        (
+            "a.crd",
+            b"* TITLE\n*\n    1\n    1    1 HOH  OH2    1.00000   5.00000   5.00000 SEG  1      0.00000\n",
+            &["CHARMM", "format='CRD'"],
+        ),
+        (
+            "a.gen",
+            b"2 C\nGa As\n1 1 0 0 0\n2 2 1 1 1\n",
+            &["a GEN file of DFTB+", "ase convert -i gen"],
+        ),
         (
             "a.cif",
             b"data_x\n_cell_length_a 5\nloop_\n",
@@ -2618,10 +2653,10 @@ fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
         (
             "a.gro",
             gro.as_bytes(),
-            &["a GRO file", "ase convert -i gromacs"],
+            &["a GRO file", "format='GRO'", "velocities=v", "Å/ps"],
         ),
         ("POSCAR", poscar.as_bytes(), &["POSCAR", "ase convert"]),
-        ("a.gsd", &gsd, &["a GSD file", "gsd.hoomd", "numpy.savez"]),
+        ("a.gsd", &gsd, &["a GSD file", "gsd.hoomd", "numpy.savez", "one series"]),
         ("a.dcd", &dcd, &["a DCD", "MDAnalysis"]),
         (
             "dump.yaml",
@@ -2642,7 +2677,7 @@ fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
         (
             "a.trr",
             b"\0\0\x07\xc9\0",
-            &["a TRR", "velocities=u.atoms.velocities"],
+            &["a TRR", "velocities=v"],
         ),
         (
             "a.cube",
@@ -2877,11 +2912,11 @@ fn data_files_of_lammps_are_read() -> Test {
     for (text, parts) in [
         (
             good.replace("0 4 xlo xhi", "0 4 xlo xhl"),
-            &["line 7", "lacks the box", "`0 4 xlo xhl`", "--box"][..],
+            &["line 7", "`0 4 xlo xhl`", "not known", "--box"][..],
         ),
         (
             good.replace("0 4 xlo xhi", "0 4 5 xlo xhi"),
-            &["line 7", "bound of the box", "--open"],
+            &["line 7", "`xlo xhi` must have two numbers", "--open"],
         ),
         (
             good.replace("0 4 xlo xhi", "4 0 xlo xhi"),
@@ -2988,15 +3023,15 @@ fn types_may_be_names() -> Test {
     let labels = dump.replace("id type element", "id mol type");
     let xyz = "2\n\nNa 0 0 0\nCl 3 0 0\n";
     let csv = "x,y,z,species\n0,0,0,Na\n3,0,0,Cl\n";
-    for (name, text) in [
-        ("a.dump", &*element),
-        ("a.dump", &labels),
-        ("a.xyz", xyz),
-        ("a.csv", csv),
+    for (name, text, notes) in [
+        ("a.dump", &*element, &[][..]),
+        ("a.dump", &labels, &[]),
+        ("a.xyz", xyz, &["no box"]),
+        ("a.csv", csv, &[]),
     ] {
         let args = ["--cutoff", "4", "--types"];
         assert_eq!(
-            list(&folder, name, text, &args, &[]),
+            list(&folder, name, text, &args, notes),
             "0,1,0,0,0,3.0,0.0,0.0,3.0,Na,Cl\n"
         );
         let step = ["--dt", "1", "--radius-by-type", "Na=1,Cl=2", "--types"];
@@ -3113,5 +3148,680 @@ fn files_of_other_programs_have_their_pairs() -> Test {
             );
         }
     }
+    Ok(())
+}
+
+#[test]
+fn damaged_headers_of_data_files_are_errors() -> Test {
+    let folder = Folder::new("data-header")?;
+    let args = ["--cutoff", "1"];
+    let notes = ["does not say which edges"];
+    // Without the tilt, the image along -b would be (2.25, -0.25, 0), which is far away.
+    let tilted = data_file(" # atomic", ["1 1 0.25 0 0", "2 1 2.25 3.75 0"])
+        .replace("\n\nMasses", "\n2 0 0 xy xz yz\n\nMasses");
+    let expected = "0,1,0,-1,0,0.0,-0.25,0.0,0.25\n";
+    assert_eq!(list(&folder, "a.data", &tilted, &args, &notes), expected);
+    for line in [
+        "2 0 0 xy xz",
+        "2 0 0 XY XZ YZ",
+        "2 0 0",
+        "2, 0, 0 xy xz yz",
+        "2 XY XZ YZ",
+        "2 0 xy xz yz",
+        "2 0 0 xy xz yz zz",
+        "2 0 0 xy yz xz",
+        "2 foos",
+        "2 0 0 tilt",
+        "0 5 xlo xhi",
+        "2 atoms",
+        "2 0 0 avec",
+        "0 0 0 abc origin",
+        "-0.5 0.5 wlo whi",
+        "2.5 bonds",
+        "2 0 0 xy xz yz\n2 0 0 xy xz yz",
+    ] {
+        let text = tilted.replace("2 0 0 xy xz yz", line);
+        let parts = ["a.data, line ", "--box", "--open"];
+        expect_error(
+            &folder,
+            "a.data",
+            &text,
+            &["--format", "lammps-data"],
+            &parts,
+        );
+        // The way out.
+        let given = [
+            "--cutoff",
+            "1",
+            "--open",
+            "--box",
+            "0 0 0 4 0 0 2 4 0 0 0 4",
+            "--periodic",
+            "abc",
+        ];
+        let given = [&given[..], &["--format", "lammps-data"]].concat();
+        assert_eq!(
+            list(&folder, "a.data", &text, &given, &[]),
+            expected,
+            "{line}"
+        );
+    }
+    // Other numbers of the header, and rows that begin with the label of a type.
+    let known = "0 bonds\n1 bond types\n3 extra bond per atom\n0 crossterms\n2 extra special per atom\n0 ellipsoids";
+    let more = tilted
+        .replace("2 0 0 xy", &format!("{known}\n2 0 0 xy"))
+        .replace("0 bonds # none\n", "");
+    let more = more.replace(
+        "Masses",
+        "Atom Type Labels\n\n1 C\n2 H\n\nPair Coeffs # lj\n\nC 1 2\n2 1 2\n\nMasses",
+    );
+    let more = more.replace("\n1 1.0\n", "\nC 12.01\n");
+    assert_eq!(list(&folder, "a.data", &more, &args, &notes), expected);
+    // Sections.
+    let step = ["--dt", "1", "--radius", "0.0625"];
+    for name in [
+        "velocities",
+        "VELOCITIES",
+        "Velocity",
+        "Velocities:",
+        "Veloc",
+        "Velocities 2",
+        "Molecules",
+        "atom type labels",
+    ] {
+        let text = data_file(" # atomic", NEAR).replace("Velocities", name);
+        let input = folder.file("a.data", &text)?;
+        let run = collide(&[&[input.as_str()], &step[..]].concat())?;
+        run.expect_error(
+            name,
+            1,
+            &[
+                "line 26",
+                &format!("`{name}`"),
+                "no section",
+                "Velocities",
+                "correct it",
+            ],
+        );
+    }
+    let text = data_file(" # atomic", NEAR);
+    let cut = &text[..text.find("Velocities").unwrap_or_default() + 5];
+    let input = folder.file("a.data", cut)?;
+    collide(&[&[input.as_str()], &step[..]].concat())?.expect_error(
+        "cut",
+        1,
+        &["`Veloc`", "was it cut off?"],
+    );
+    let twice = format!("{text}\nVelocities\n\n1 0 0 0\n2 0 0 0\n");
+    let input = folder.file("a.data", &twice)?;
+    collide(&[&[input.as_str()], &step[..]].concat())?.expect_error(
+        "twice",
+        1,
+        &["second section Velocities"],
+    );
+    Ok(())
+}
+
+#[test]
+fn a_comment_that_gives_a_box_is_never_an_open_world() {
+    let folder = Folder::new("comments").unwrap();
+    for comment in [
+        "# CELL(abcABC):    4.00000     4.00000     4.00000    90.00000    90.00000    90.00000  Step:           0  \
+         Bead:       0 positions{angstrom}  cell{angstrom}",
+        "# CELL{GENH}: 4 0 0 0 4 0 0 0 4",
+        "CELL(abcABC)=4 4 4 90 90 90",
+        "CRYST1    4.000    4.000    4.000  90.00  90.00  90.00 P 1",
+        "Cell vectors: 4 0 0 0 4 0 0 0 4",
+        "PBC: 4 4 4",
+        "pbc 4 4 4",
+        "box size: 4",
+        "box length 4",
+        "box-length=4",
+        "h_matrix=\"4 0 0 0 4 0 0 0 4\"",
+        "VEC1=\"4 0 0\" VEC2=\"0 4 0\" VEC3=\"0 0 4\"",
+        "a=\"4 0 0\" b=\"0 4 0\" c=\"0 0 4\"",
+        "a1=\"4 0 0\" a2=\"0 4 0\" a3=\"0 0 4\"",
+        "lattice_a=4 lattice_b=4 lattice_c=4",
+        "ax=4 ay=0 az=0 bx=0 by=4 bz=0 cx=0 cy=0 cz=4",
+        "domain=\"4 4 4\"",
+        "size=\"4 4 4\"",
+        "(4.0, 4.0, 4.0)",
+        "0 0 0 4 4 4",
+        "4x4x4",
+        "4 4 4 Angstrom",
+        "pbc T T T",
+        "periodic=xyz",
+        "Periodic: 4 4 4",
+    ] {
+        for text in [
+            near_xyz(comment),
+            near_xyz(&format!("Properties=species:S:1:pos:R:3 {comment}")),
+        ] {
+            // In extended XYZ, numbers alone are no box.
+            if text.contains("Properties")
+                && comment.starts_with(|c: char| c.is_ascii_digit() || c == '(')
+            {
+                continue;
+            }
+            expect_error(
+                &folder,
+                "a.xyz",
+                &text,
+                &[],
+                &["line 2", "the comment has", "--open"],
+            );
+            let given = [
+                "--cutoff",
+                "1",
+                "--open",
+                "--box",
+                "0 0 0 4 4 4",
+                "--periodic",
+                "abc",
+            ];
+            assert_eq!(
+                list(&folder, "a.xyz", &text, &given, &[]),
+                PAIR,
+                "{comment}"
+            );
+        }
+    }
+    // Without any box, a note says that the world is open, but not if the file or an option says it.
+    let args = ["--cutoff", "1"];
+    for comment in [
+        "",
+        "Atoms. Timestep: 0",
+        "created 2026-11-27 12:30:05",
+        "energy=-1.5 stress=\"1 2 3 4 5 6 7 8 9\"",
+    ] {
+        let text = near_xyz(comment);
+        assert_eq!(
+            list(
+                &folder,
+                "a.xyz",
+                &text,
+                &args,
+                &["has no box", "is open", "--box and --periodic"]
+            ),
+            ""
+        );
+        assert_eq!(
+            list(&folder, "a.xyz", &text, &["--cutoff", "1", "--open"], &[]),
+            ""
+        );
+        let given = ["--cutoff", "1", "--box", "0 0 0 4 4 4", "--periodic", "abc"];
+        assert_eq!(list(&folder, "a.xyz", &text, &given, &[]), PAIR);
+    }
+    assert_eq!(
+        list(&folder, "a.xyz", &near_xyz("pbc=\"F F F\""), &args, &[]),
+        ""
+    );
+    let example = ["--periodic", "abc"];
+    expect_error(
+        &folder,
+        "a.xyz",
+        &near_xyz(""),
+        &example,
+        &["--box \"0 0 0 10 10 10\" --periodic abc"],
+    );
+    // Edges of the box among the atoms.
+    for edge in ["Tv 4 0 0", "TV 4 0 0", "VEC1 4 0 0", "Tv_1 4 0 0"] {
+        for text in [
+            format!("3\n\nAr 0.125 0 0\nAr 3.875 0 0\n{edge}\n"),
+            format!("2\n\nAr 0.125 0 0\nAr 3.875 0 0\n{edge}\n"),
+        ] {
+            let parts = ["line 5", edge, "an edge of the box", "Lattice="];
+            expect_error(&folder, "a.xyz", &text, &[], &parts);
+        }
+    }
+    let last = "3\nProperties=pos:R:3:species:S:1\n0 0 0 Te\n1 0 0 V\n9 0 0 Tv\n";
+    expect_error(
+        &folder,
+        "a.xyz",
+        last,
+        &[],
+        &["line 5", "an edge of the box"],
+    );
+    // Archives.
+    let position = (
+        "position",
+        "<f8",
+        "(2, 3)",
+        f8(&[0.125, 0.0, 0.0, 3.875, 0.0, 0.0]),
+    );
+    let four = f8(&[4.0; 3]);
+    for array in [
+        (
+            "bounds",
+            "<f8",
+            "(3, 2)",
+            f8(&[0.0, 4.0, 0.0, 4.0, 0.0, 4.0]),
+        ),
+        ("domain", "<f8", "(3,)", four.clone()),
+        ("L", "<f8", "(3,)", four.clone()),
+        ("sizes", "<f8", "(3,)", four.clone()),
+        ("h_matrix", "<f8", "(3,)", four),
+        ("periodic", "|b1", "(3,)", vec![1, 1, 1]),
+    ] {
+        let input = folder
+            .file("a.npz", npz(&[position.clone(), array.clone()]))
+            .unwrap();
+        let run = neighbors(&[&input, "--cutoff", "1"]).unwrap();
+        run.expect_error(
+            array.0,
+            1,
+            &[&format!("array {}", array.0), "may", "--box", "--open"],
+        );
+        neighbors(&[&input, "--cutoff", "1", "--open"])
+            .unwrap()
+            .expect_success(array.0);
+    }
+    let flags = ("periodic", "|b1", "(3,)", vec![0, 0, 0]);
+    let input = folder.file("a.npz", npz(&[position, flags])).unwrap();
+    let run = neighbors(&[&input, "--cutoff", "1", "--output", "-"]).unwrap();
+    assert_eq!(rows(&run, &["the archive has no box"]), "");
+}
+
+#[test]
+fn a_triclinic_dump_is_no_inverted_box() {
+    let folder = Folder::new("inverted").unwrap();
+    let text = frame(
+        0,
+        "ITEM: BOX BOUNDS xy xz yz pp pp pp",
+        "id type x y z",
+        &NEAR,
+    );
+    for (bounds, line) in [
+        ("0 1 -2\n0 4 0\n0 4 0", "line 6"),
+        ("0 2 0\n0 4 3\n0 4 0", "line 6"),
+        ("0 4 0\n0 1 0\n0 4 2", "line 7"),
+    ] {
+        let text = text.replace("0 4\n0 4\n0 4", bounds);
+        expect_error(
+            &folder,
+            "a.dump",
+            &text,
+            &[],
+            &[line, "tilt", "--box", "--open"],
+        );
+    }
+    // The largest tilts that fit: x from 0 to 6 with xy = 2 is an edge of 4.
+    let good = text.replace("0 4\n0 4\n0 4", "0 6 2\n0 4 0\n0 4 0");
+    assert_eq!(
+        list(&folder, "a.dump", &good, &["--cutoff", "1"], &[]),
+        PAIR
+    );
+}
+
+#[test]
+fn motion_in_a_plane_and_under_other_names_is_not_lost() -> Test {
+    let folder = Folder::new("motion-2d")?;
+    for (header, rows) in [
+        ("x,y,u,v", "0,0,1,0\n5,0,-1,0"),
+        ("x,y,v1,v2", "0,0,1,0\n5,0,-1,0"),
+        ("x,y,U:0,U:1", "0,0,1,0\n5,0,-1,0"),
+        ("x,y,ux,uy", "0,0,1,0\n5,0,-1,0"),
+    ] {
+        let text = format!("{header}\n{rows}\n");
+        let named: Vec<&str> = header.split(',').skip(2).collect();
+        let columns = format!("vx={},vy={}", named[0], named[1]);
+        expect_no_motion(
+            &folder,
+            "a.csv",
+            &text,
+            &["seems to describe motion", &format!("--columns {columns}")],
+        );
+        // The advice is right: the spheres meet when their centres are 2 apart.
+        let args = ["--dt", "3", "--radius", "1", "--columns", &columns];
+        let found = collisions(&folder, "a.csv", &text, &args, &["two-dimensional"]);
+        assert_eq!(found, "0,1,1.5,0.0\n", "{header}");
+    }
+    for (header, row) in [
+        ("x,y,z,v,v,v", "0,0,0,1,0,0"),
+        ("x,y,z,mom_x,mom_y,mom_z", "0,0,0,1,0,0"),
+        ("x,y,z,px_mom,py_mom,pz_mom", "0,0,0,1,0,0"),
+        ("x,y,z,momx,momy,momz", "0,0,0,1,0,0"),
+        ("x,y,z,part_vx,part_vy,part_vz", "0,0,0,1,0,0"),
+        ("x,y,z,dxdt,dydt,dzdt", "0,0,0,1,0,0"),
+        ("x,y,z,ux,uy", "0,0,0,1,0"),
+    ] {
+        expect_no_motion(
+            &folder,
+            "a.csv",
+            &format!("{header}\n{row}\n"),
+            &["seems to describe motion"],
+        );
+    }
+    for vector in [
+        "pos:R:2:v:R:2",
+        "pos:R:2:U:R:2",
+        "pos:R:2:p:R:2",
+        "pos:R:3:v:R:2",
+        "pos:R:3:v:R:1",
+        "pos:R:3:mom:R:3",
+        "pos:R:3:v0:R:3",
+        "pos:R:3:rdot:R:3",
+    ] {
+        let count: usize = vector
+            .split(':')
+            .filter_map(|part| part.parse::<usize>().ok())
+            .sum();
+        let text = format!("1\nProperties={vector}\n{}\n", "0 ".repeat(count));
+        expect_no_motion(
+            &folder,
+            "a.xyz",
+            &text,
+            &["seems to describe motion", "--at-rest"],
+        );
+    }
+    let array = records(
+        "('x', '<f8'), ('y', '<f8'), ('radius', '<f8'), ('V', '<f8', (2,))",
+        1,
+        &f8(&[0.0; 5]),
+    );
+    let input = folder.file("a.npy", array)?;
+    collide(&[&input, "--dt", "1"])?.expect_error(
+        "npy",
+        1,
+        &["column V 1", "seems to describe motion"],
+    );
+    // Unwrapped positions beside others are no motion.
+    for columns in [
+        "id x y z xu yu zu radius",
+        "id xs ys zs xu yu zu radius",
+        "id xu yu zu x y z radius",
+    ] {
+        let rows = if columns.starts_with("id xs") {
+            ["1 0.25 0 0 1 0 0 1", "2 0.5 0 0 2 0 0 1"]
+        } else {
+            ["1 1 0 0 1 0 0 1", "2 2 0 0 2 0 0 1"]
+        };
+        let text = frame(0, "ITEM: BOX BOUNDS ff ff ff", columns, &rows);
+        let notes = ["every sphere is at rest"];
+        assert_eq!(
+            collisions(&folder, "a.dump", &text, &["--dt", "1"], &notes),
+            "0,1,0.0,1.0\n",
+            "{columns}"
+        );
+    }
+    // Velocities and momenta must agree.
+    let both = |momentum: &str| {
+        format!(
+            "2\nProperties=species:S:1:pos:R:3:velo:R:3:momenta:R:3:mass:R:1\n\
+                 Ar 0 0 0 1 0 0 {momentum} 0 0 2\nAr 5 0 0 -1 0 0 -2 0 0 2\n"
+        )
+    };
+    let step = ["--dt", "3", "--radius", "1"];
+    for momentum in ["2", "2.0002"] {
+        assert_eq!(
+            collisions(&folder, "a.xyz", &both(momentum), &step, &["no box"]),
+            "0,1,1.5,0.0\n"
+        );
+    }
+    let input = folder.file("a.xyz", both("4"))?;
+    collide(&[&[input.as_str()], &step[..]].concat())?.expect_error(
+        "momenta",
+        1,
+        &[
+            "line 3",
+            "field momenta 1",
+            "divided by the mass is 2",
+            "vx is 1",
+            "--columns",
+        ],
+    );
+    let ways_out = [
+        ("_=momenta 1,_=momenta 2,_=momenta 3", "0,1,1.5,0.0\n"),
+        ("_=vx,_=vy,_=vz", "0,1,1.0,0.0\n"),
+    ];
+    for (columns, expected) in ways_out {
+        let args = [&step[..], &["--columns", columns]].concat();
+        assert_eq!(
+            collisions(&folder, "a.xyz", &both("4"), &args, &["no box"]),
+            expected
+        );
+    }
+    let three = |name| (name, "<f8", "(1, 3)", f8(&[0.0; 3]));
+    let input = folder.file(
+        "a.npz",
+        npz(&[three("position"), three("velocity"), three("momenta")]),
+    )?;
+    collide(&[&[input.as_str()], &step[..]].concat())?.expect_error(
+        "npz",
+        1,
+        &["velocity and momenta", "save only"],
+    );
+    for name in ["mom", "v0", "V", "p"] {
+        let input = folder.file("a.npz", npz(&[three("position"), three(name)]))?;
+        collide(&[&[input.as_str()], &step[..]].concat())?.expect_error(
+            name,
+            1,
+            &[name, "seems to describe motion"],
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn frames_of_a_table_or_a_series_are_not_mixed() -> Test {
+    let folder = Folder::new("mixed-frames")?;
+    for name in [
+        "time (s)",
+        "Time [s]",
+        "t (s)",
+        "time/s",
+        "time_s",
+        "time_ps",
+        "Time:0",
+        "TimeValue",
+        "frame number",
+        "Frame #",
+        "step_number",
+        "md_step",
+        "tstep",
+        "nstep",
+        "iteration",
+        "iter",
+        "cycle",
+        "snap",
+        "sim_time",
+    ] {
+        let text = format!("x,y,z,{name}\n0,0,0,0\n0.5,0,0,1\n");
+        let parts = [
+            "line 3",
+            &format!("field {name} is `1`"),
+            "several frames",
+            &format!("_={name}"),
+        ];
+        expect_error(&folder, "a.csv", &text, &[], &parts);
+        let ignored = ["--cutoff", "1", "--columns", &format!("_={name}")];
+        assert_eq!(
+            list(&folder, "a.csv", &text, &ignored, &[]),
+            "0,1,0,0,0,0.5,0.0,0.0,0.5\n",
+            "{name}"
+        );
+    }
+    // A second column numbers the frames.
+    let text = "x,y,z,time,frame\n0,0,0,0,0\n0.5,0,0,0,1\n";
+    expect_error(
+        &folder,
+        "a.csv",
+        text,
+        &[],
+        &["line 3", "field frame is `1`"],
+    );
+    // Ids that come again, and blank lines between the rows.
+    let text = "id,x,y,z\n1,0,0,0\n2,9,0,0\n1,0.5,0,0\n2,9,1,0\n";
+    expect_error(
+        &folder,
+        "a.csv",
+        text,
+        &[],
+        &["line 4", "field id is `1` again", "several frames", "_=id"],
+    );
+    let ignored = ["--cutoff", "0.5", "--columns", "_=id"];
+    assert_eq!(
+        list(&folder, "a.csv", text, &ignored, &[]),
+        "0,2,0,0,0,0.5,0.0,0.0,0.5\n"
+    );
+    let unset = "id,x,y,z\n0,0,0,0\n0,0.5,0,0\n";
+    assert!(!list(&folder, "a.csv", unset, &["--cutoff", "1"], &[]).is_empty());
+    for (text, args) in [
+        ("x y z\n0 0 0\n\n0.5 0 0\n", &["--separator", "space"][..]),
+        ("x,y,z\n0,0,0\n\n\n0.5,0,0\n", &[]),
+    ] {
+        expect_error(
+            &folder,
+            "a.txt",
+            text,
+            &[&["--format", "csv"], args].concat(),
+            &["blank lines", "one frame"],
+        );
+    }
+    // A comment that says that the world is periodic.
+    for comment in ["periodic T T T", "pbc=\"T T T\"", "pbc T T T", "pbc=1 1 1"] {
+        let text = format!("# {comment}\nx,y,z\n0,0,0\n0.5,0,0\n");
+        expect_error(
+            &folder,
+            "a.csv",
+            &text,
+            &[],
+            &["line 1", "a table has no box", "--box"],
+        );
+    }
+    // Times of the spheres themselves.
+    let text = "x,y,z,contact_time\n0,0,0,0\n0.5,0,0,1\n";
+    assert!(!list(&folder, "a.csv", text, &["--cutoff", "1"], &[]).is_empty());
+    let blocks = "x y z\n0 0 0\n# frame 1\n0.5 0 0\n";
+    let space = ["--separator", "space"];
+    expect_error(
+        &folder,
+        "a.txt",
+        blocks,
+        &space,
+        &[
+            "line 3",
+            "another frame begins",
+            "keep the rows of one frame",
+        ],
+    );
+
+    // Frames of two and of three dimensions, in any order, in one file and in two.
+    let pp = "ITEM: BOX BOUNDS pp pp pp";
+    let deep = frame(0, pp, "id type x y z", &NEAR);
+    let thin = deep.replace("0 4\n0 4\n0 4", "0 4\n0 4\n-0.5 0.5");
+    let flat = deep.replace("0 4\n0 4\n0 4", "0 4\n0 4\n0 0");
+    let no_z = frame(0, pp, "id type x y", &["1 1 0.125 0", "2 1 3.875 0"]);
+    let csv = ["x,y\n0,0\n0.5,0\n", "x,y,z\n0,0,0\n0.5,0,0\n"].map(str::to_owned);
+    let extended = |count: usize| {
+        format!(
+            "1\nProperties=pos:R:{count}\n{}\n",
+            "0 ".repeat(count).trim_end()
+        )
+    };
+    for (name, one, other) in [
+        ("dump", &deep, &thin),
+        ("dump", &deep, &flat),
+        ("dump", &deep, &no_z),
+        ("csv", &csv[0], &csv[1]),
+        ("xyz", &extended(2), &extended(3)),
+        ("dump", &no_z, &thin),
+    ] {
+        for [one, other] in [[one, other], [other, one]] {
+            let (first, second) = (
+                folder.file(&format!("1.{name}"), one)?,
+                folder.file(&format!("2.{name}"), other)?,
+            );
+            let joined = folder.file(&format!("3.{name}"), format!("{one}{other}"))?;
+            let files = if name == "csv" {
+                vec![vec![&*first, &*second]]
+            } else {
+                vec![vec![&*first, &*second], vec![&*joined]]
+            };
+            for files in files {
+                let run = neighbors(&[&files[..], &["--cutoff", "1", "--frames", "all"]].concat())?;
+                assert_eq!(run.code, Some(1), "{one}{other}{}", run.stderr);
+                assert!(run.stderr.contains("frame"), "{}", run.stderr);
+                let parts = ["-dimensional", "column of z"];
+                assert!(
+                    parts.iter().any(|part| run.stderr.contains(part)),
+                    "{}",
+                    run.stderr
+                );
+            }
+        }
+    }
+    // The way out, and frames of one kind.
+    let joined = format!("{deep}{thin}");
+    let all = ["--cutoff", "1", "--frames", "all", "--periodic", "abc"];
+    assert!(
+        list(&folder, "a.dump", &joined, &all, &["order of atoms"]).starts_with("0,0,1,-1,0,0")
+    );
+    let joined = format!("{flat}{thin}");
+    let all = ["--cutoff", "0.5", "--frames", "all"];
+    let found = list(&folder, "a.dump", &joined, &all, &["two-dimensional"]);
+    assert_eq!(found, format!("0,{PAIR}1,{PAIR}"));
+    Ok(())
+}
+
+#[test]
+fn small_faults_are_told_as_they_are() -> Test {
+    let folder = Folder::new("told")?;
+    // A compressed file that ends within its mark.
+    for (name, begin) in [
+        ("xz", &b"\xfd7zXZ"[..]),
+        ("zstd", b"\x28\xb5\x2f"),
+        ("bzip2", b"BZ"),
+    ] {
+        let input = folder.file("a.bin", begin)?;
+        neighbors(&[&input, "--cutoff", "1"])?.expect_error(
+            name,
+            1,
+            &[&format!("the {name} data are cut off")],
+        );
+    }
+    // An empty frame.
+    let run = neighbors(&[
+        &folder.file("a.xyz", "1\n\nAr 0 0 0\n0\n\n")?,
+        "--cutoff",
+        "1",
+    ])?;
+    run.expect_success("empty");
+    assert!(
+        run.stderr.contains("note: frame 1 of ") && run.stderr.contains("no particles"),
+        "{}",
+        run.stderr
+    );
+    let run = neighbors(&[&folder.file("a.csv", "x,y,z\n")?, "--cutoff", "1"])?;
+    assert!(run.stderr.contains("no particles"), "{}", run.stderr);
+    // Options of another subcommand, another spelling, and a line that does not change.
+    let input = folder.file("a.csv", "x,y,z\n0,0,0\n0.5,0,0\n")?;
+    for option in [
+        ["--radius", "1"],
+        ["--dt", "1"],
+        ["--radius-by-type", "1=2"],
+    ] {
+        let run = neighbors(&[&[input.as_str(), "--cutoff", "1"], &option[..]].concat())?;
+        run.expect_error(option[0], 2, &["centres only", "leave out", "--cutoff"]);
+    }
+    let run = run_as_it_is(&["neighbours", &input, "--cutoff", "1", "--output", "-"])?;
+    assert_eq!(rows(&run, &[]), "0,1,0,0,0,0.5,0.0,0.0,0.5\n");
+    let run = neighbors(&[&input, &input, "--cutoff", "1", "--frames", "all"])?;
+    assert_eq!(
+        (
+            run.stdout.matches("backend").count(),
+            run.stdout.matches("particles").count()
+        ),
+        (1, 2)
+    );
+    let moving = folder.file("b.csv", "x,y,z,radius,vx,vy,vz\n0,0,0,1,0,0,0\n")?;
+    let run = collide(&[&moving, &moving, "--dt", "1", "--frames", "all"])?;
+    assert_eq!(
+        (
+            run.stdout.matches("backend").count(),
+            run.stdout.matches("spheres  ").count()
+        ),
+        (1, 2)
+    );
     Ok(())
 }

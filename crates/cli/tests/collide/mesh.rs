@@ -4,7 +4,7 @@ use std::path::Path;
 
 use carom_formats::read::mesh::{Mesh, read, read_obj, read_stl};
 
-use crate::run::Test;
+use crate::run::{Folder, Test};
 
 fn data(name: &str) -> carom_formats::Result<Mesh> {
     read(
@@ -62,6 +62,52 @@ fn obj_faces_are_read_in_all_their_forms() -> Test {
         assert_eq!(mesh.triangles, square, "{faces}");
         assert_eq!(mesh.vertices.len(), 4);
     }
+    // Faces that are not convex: of the fan at the first corner, a triangle would lie outside. An L has a notch at vertex
+    // 6, and of an arrow, the notch is its third vertex or its first.
+    let l_shape = "v 0 0 0\nv 2 0 0\nv 2 1 0\nv 1 1 0\nv 1 2 0\nv 0 2 0\n";
+    let arrow = "v 0 0 0\nv 2 0 3\nv 0.5 0 0.5\nv 3 0 2\n";
+    for (vertices, face, area) in [
+        (l_shape, "f 1 2 3 4 5 6\n", 3.0),
+        (l_shape, "f 2 3 4 5 6 1\n", 3.0),
+        (l_shape, "f 5 4 3 2 1 6\n", 3.0),
+        // The notch (0.5, 0.5) leaves two triangles of the area 0.25 each.
+        (arrow, "f 2 3 4 1\n", 0.5),
+        (arrow, "f 1 2 3 4\n", 0.5),
+        // A corner in the middle of an edge.
+        (
+            "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 2 2 0\nv 0 2 0\n",
+            "f 1 2 3 4 5\n",
+            4.0,
+        ),
+    ] {
+        let count = face.split(' ').count() - 3;
+        for text in [format!("{vertices}{face}"), format!("{face}{vertices}")] {
+            let mesh = read_obj("a.obj", text.as_bytes())?;
+            assert_eq!(mesh.triangles.len(), count);
+            let corners = mesh
+                .triangles
+                .iter()
+                .map(|triangle| triangle.map(|k| mesh.vertices[k as usize]));
+            let areas = corners.map(|[a, b, c]| {
+                let [u, v] =
+                    [b, c].map(|p| glam::DVec3::from_array(p) - glam::DVec3::from_array(a));
+                u.cross(v)
+            });
+            let areas: Vec<glam::DVec3> = areas.collect();
+            // The triangles have the same orientation, and the area of the face.
+            let sum: glam::DVec3 = areas.iter().sum();
+            assert!((0.5 * sum.length() - area).abs() < 1e-12, "{text}: {sum}");
+            assert!(areas.iter().all(|one| one.dot(sum) > 0.0), "{text}");
+        }
+    }
+    let crossed = "v 0 0 0\nv 4 4 0\nv 4 0 0\nv 0 3 0\nf 1 2 3 4\n";
+    let error = read_obj("a.obj", crossed.as_bytes())
+        .expect_err("crossed")
+        .to_string();
+    assert!(
+        error.starts_with("a.obj, line 5: the polygon crosses itself"),
+        "{error}"
+    );
     // In an OBJ file, a face may come before the vertices that it names.
     let mesh = read_obj("a.obj", &b"f 1 2 3\nv 0 0 0\nv 1 0 0\nv 0 1 0"[..])?;
     assert_eq!(
@@ -276,4 +322,19 @@ fn the_extension_tells_the_format_of_a_mesh() {
     let error = |name| data(name).expect_err(name).to_string();
     assert!(error("ase.xyz").ends_with("the name of a mesh must end in .stl or .obj"));
     assert!(error("missing.OBJ").starts_with("cannot open "));
+    // A compressed file.
+    let folder = Folder::new("packed-mesh").unwrap();
+    let text = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, text).unwrap();
+    let gzip = gzip.finish().unwrap();
+    for name in ["a.obj.gz", "a.obj"] {
+        let path = folder.file(name, &gzip).unwrap();
+        assert_eq!(
+            carom_formats::read::mesh::read(path).unwrap().triangles,
+            [[0, 1, 2]]
+        );
+    }
+    let error = carom_formats::read::mesh::read_from("a.obj", &gzip[..]).unwrap_err();
+    assert!(error.to_string().contains("compressed"), "{error}");
 }

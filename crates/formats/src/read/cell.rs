@@ -82,14 +82,23 @@ impl Cell {
                 return Err((k, what.to_owned()));
             }
         }
-        Ok(match columns {
+        let cell = match columns {
             4 => Self {
                 origin: rows.map(|row| row[3]),
                 edges: rows.map(|[x, y, z, _]| [x, y, z]),
             },
             3 => Self::tilted(rows),
             _ => Self::tilted(rows.map(|[low, high, ..]| [low, high, 0.0, 0.0])),
-        })
+        };
+        // What the tilts reach beyond the edges may be more than the bounds.
+        match (0..3).find(|&k| columns == 3 && cell.edges[k][k] < 0.0) {
+            Some(k) => {
+                let what =
+                    "the bounds of the box are nearer to each other than its tilt factors reach";
+                Err((k, what.to_owned()))
+            }
+            None => Ok(cell),
+        }
     }
 
     /// Returns a triclinic box. Each line has the low and high bound of the axis-aligned box around the
@@ -204,7 +213,7 @@ impl Cell {
             && b[2] == 0.0
             && x == 0.0
             && y == 0.0
-            && 2.0 * height <= length(a).min(length(b));
+            && 2.0 * height.abs() <= length(a).min(length(b));
         is_layer.then_some(self.origin[2] + 0.5 * height)
     }
 
@@ -285,10 +294,19 @@ pub(crate) fn domain(
         }
         (None, Some(cell)) => cell.domain_or_open(periodic),
         (None, None) if options.periodic.is_some() && !options.open => {
-            Err("the file has no box; give one with --box, or leave out --periodic".to_owned())
+            Err(
+                "the file has no box; give one with --box, as in --box \"0 0 0 10 10 10\" --periodic abc, or leave \
+                 out --periodic"
+                    .to_owned(),
+            )
         }
         (None, None) => Ok(None),
     }
+}
+
+/// Returns the note that an input of the kind `kind`, which might have a box, has none.
+pub(crate) fn without_box(kind: &str) -> String {
+    format!("the {kind} has no box, so the world is open; --box and --periodic give one")
 }
 
 /// Returns an error if the periodic edges are parallel or in one plane.

@@ -51,6 +51,8 @@ pub(crate) struct Columns {
     velocity: [Option<usize>; 3],
     /// Source of the masses, if the columns of `velocity` hold momenta.
     mass: Option<Mass>,
+    /// Momenta and masses beside velocities, with which they must agree.
+    other: Option<([Option<usize>; 3], Mass)>,
     centers_only: bool,
     /// Whether the options say that all spheres are at rest.
     at_rest: bool,
@@ -138,7 +140,7 @@ impl Columns {
             let center = centers.iter().find(partial).or(centers.first());
             let absent = center.and_then(|c| c.iter().find(|&name| !has(name)));
             let named = words::position_of(names);
-            let example = words::example(["x", "y", "z"], names, named);
+            let example = words::example(&["x", "y", "z"], names, named.as_deref());
             let what = missing(absent.unwrap_or(&"x"), names);
             return Err(format!(
                 "{what}; say which they are with --columns {example}"
@@ -154,10 +156,16 @@ impl Columns {
             (None, Some(option)) => Err(missing(&format!("{name}, which {option} needs"), names)),
             (found, option) => Ok(found.filter(|_| option.is_some())),
         };
-        let (velocity, mass) = if options.centers_only || options.at_rest {
-            ([None; 3], None)
+        let (velocity, mass, other) = if options.centers_only || options.at_rest {
+            ([None; 3], None, None)
         } else {
-            motion(names, height.is_none())?
+            let (velocity, mass) = motion(names, height.is_none())?;
+            let other = match mass {
+                None if velocity.contains(&None) => None,
+                None => momenta(names)?.and_then(|(momenta, mass)| Some((momenta, mass?))),
+                Some(_) => None,
+            };
+            (velocity, mass, other)
         };
         Ok(Self {
             names: Names {
@@ -174,6 +182,7 @@ impl Columns {
             size,
             velocity,
             mass,
+            other,
             centers_only: options.centers_only,
             at_rest: options.at_rest,
             id: needed("id", options.ids.then_some("--ids"))?,
@@ -256,21 +265,46 @@ impl Columns {
                 sphere.center[axis] = number(column, self.names.center[axis])?;
             }
         }
-        if let Some(mass) = self.mass {
+        let by_mass = |momenta: [Option<usize>; 3], mass: Mass| {
             let mass = mass.of(field).map_err(|(name, what)| bad(name)(what))?;
-            for axis in 0..3 {
-                if let Some(column) = self.velocity[axis] {
-                    let name = self.names.velocity[axis];
+            let mut velocity = [0.0; 3];
+            for ((column, name), x) in momenta.into_iter().zip(MOMENTA).zip(&mut velocity) {
+                if let Some(column) = column {
                     let momentum = number::parse(field(column)).map_err(bad(name))?;
-                    sphere.velocity[axis] = number::finite(momentum / mass)
+                    *x = number::finite(momentum / mass)
                         .map_err(|what| bad(name)(format!("divided by the mass {what}")))?;
                 }
             }
+            Ok(velocity)
+        };
+        if let Some(mass) = self.mass {
+            sphere.velocity = by_mass(self.velocity, mass)?;
         } else {
             for axis in 0..3 {
                 if let Some(column) = self.velocity[axis] {
                     sphere.velocity[axis] = number(column, self.names.velocity[axis])?;
                 }
+            }
+        }
+        // Without a mass, nothing can be compared.
+        if let Some((momenta, mass)) = self.other
+            && let Ok(other) = by_mass(momenta, mass)
+        {
+            let one = sphere.velocity;
+            let largest = one
+                .into_iter()
+                .chain(other)
+                .fold(0.0, |most: f64, x| most.max(x.abs()));
+            let differs = |axis: &usize| {
+                momenta[*axis].is_some() && (one[*axis] - other[*axis]).abs() > 1e-3 * largest
+            };
+            if let Some(axis) = (0..3).find(differs) {
+                let what = format!(
+                    "divided by the mass is {}, but {} is {}; leave out one of them with --columns \"_=momenta \
+                     1,_=momenta 2,_=momenta 3\" or --columns _=vx,_=vy,_=vz",
+                    other[axis], self.names.velocity[axis], one[axis]
+                );
+                return Err(bad(MOMENTA[axis])(what));
             }
         }
         sphere.radius = match &self.size {
@@ -282,8 +316,8 @@ impl Columns {
                 let (radius, diameter) = (number(column, "radius")?, number(other, "diameter")?);
                 if !number::agree(2.0 * radius, diameter) {
                     let what = format!(
-                        "is {diameter}, but the radius is {radius}; leave out one of them with --columns \
-                         _=diameter or --columns _=radius"
+                        "is {diameter}, but must be twice the radius, which is {radius}; leave out one of them with \
+                         --columns _=diameter or --columns _=radius"
                     );
                     return Err(bad("diameter")(what));
                 }
@@ -351,10 +385,15 @@ impl Columns {
 
     /// Returns the note about momenta.
     pub(crate) fn note_of_momenta(&self) -> Option<String> {
-        self.mass.map(|_| {
-            "velocities are momenta divided by masses; in the units of ASE, the unit of time, also of \
-             --dt, is then Å·√(u/eV) = 10.18 fs"
-                .to_owned()
+        self.mass.map(|mass| {
+            let masses = match mass {
+                Mass::Column(_) | Mass::Columns(..) => "masses",
+                Mass::Symbol(_) | Mass::Number(_) => "the standard masses of the elements",
+            };
+            format!(
+                "velocities are momenta divided by {masses}; in the units of ASE, the unit of time, also of \
+                 --dt, is then Å·√(u/eV) = 10.18 fs"
+            )
         })
     }
 
@@ -436,34 +475,37 @@ impl Mass {
     }
 }
 
-/// A column of a table that seems to number frames or times. A table is one frame, so it must not change.
+/// Columns of a table that seem to number frames or times. A table is one frame, so they must not change.
 pub(crate) struct Moment {
+    all: Vec<Numbering>,
+    /// Column of the ids, the id of the first row, and whether other ids followed it. If the first id comes again after
+    /// others, another frame begins.
+    ids: Option<Numbering>,
+    has_others: bool,
+}
+
+struct Numbering {
     name: String,
     column: usize,
     first: Option<Vec<u8>>,
 }
 
 impl Moment {
-    pub(crate) fn of(names: &[String]) -> Option<Self> {
-        let is_moment = |name: &String| {
-            let known = [
-                "frame",
-                "frames",
-                "frame_id",
-                "timestep",
-                "time_step",
-                "step",
-                "time",
-                "snapshot",
-            ];
-            name == "t" || known.contains(&&*name.to_ascii_lowercase())
-        };
-        let column = names.iter().position(is_moment)?;
-        Some(Self {
-            name: names[column].clone(),
+    pub(crate) fn of(names: &[String]) -> Self {
+        let numbering = |(column, name): (usize, &String)| Numbering {
+            name: name.clone(),
             column,
             first: None,
-        })
+        };
+        let all = || names.iter().enumerate();
+        Self {
+            all: all()
+                .filter(|(_, name)| words::is_moment(name))
+                .map(numbering)
+                .collect(),
+            ids: all().find(|(_, name)| words::is_id(name)).map(numbering),
+            has_others: false,
+        }
     }
 
     /// Checks a row, whose texts `field` returns.
@@ -471,17 +513,46 @@ impl Moment {
         &mut self,
         field: impl Fn(usize) -> Option<&'a [u8]>,
     ) -> Result<(), String> {
-        let now = field(self.column).unwrap_or_default();
-        let first = self.first.get_or_insert_with(|| now.to_vec());
-        if now == first {
-            return Ok(());
+        for Numbering {
+            name,
+            column,
+            first,
+        } in &mut self.all
+        {
+            let now = field(*column).unwrap_or_default();
+            let first = first.get_or_insert_with(|| now.to_vec());
+            if now == first {
+                continue;
+            }
+            let [now, first] = [now, first].map(number::shown);
+            let name = number::printable(name, 40);
+            return Err(format!(
+                "field {name} is `{now}`, but `{first}` in the first row, so the table seems to have several frames, \
+                 but is read as one; keep the rows of one frame, or ignore the column with --columns \"_={name}\""
+            ));
         }
-        let [now, first] = [now, first].map(number::shown);
-        let name = number::printable(&self.name, 40);
-        Err(format!(
-            "field {name} is `{now}`, but `{first}` in the first row, so the table seems to have several frames, \
-             but is read as one; keep the rows of one frame, or ignore the column with --columns _={name}"
-        ))
+        let Some(Numbering {
+            name,
+            column,
+            first,
+        }) = &mut self.ids
+        else {
+            return Ok(());
+        };
+        let now = field(*column).unwrap_or_default();
+        let first = first.get_or_insert_with(|| now.to_vec());
+        if now != first {
+            self.has_others = true;
+        } else if self.has_others {
+            return Err(format!(
+                "field {} is `{}` again, so the table seems to have several frames, but is read as one; keep the rows \
+                 of one frame, or ignore the column with --columns \"_={}\"",
+                number::printable(name, 40),
+                number::shown(now),
+                number::printable(name, 40)
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -494,46 +565,28 @@ fn motion(names: &[String], is_flat: bool) -> Result<([Option<usize>; 3], Option
         return Ok((velocity, None));
     }
     let way_out = "or take all spheres as at rest with --at-rest";
-    let momenta = positions(names, MOMENTA)?;
-    if momenta.iter().any(Option::is_some) {
-        let first = |names_of: &[&str]| -> Result<Option<usize>, String> {
-            for name in names_of {
-                if let Some(column) = position(names, name)? {
-                    return Ok(Some(column));
-                }
-            }
-            Ok(None)
-        };
-        let masses = [position(names, "mass")?, position(names, "masses")?];
-        let mass = if let [Some(one), Some(other)] = masses {
-            Mass::Columns(one, other)
-        } else if let [Some(column), _] | [_, Some(column)] = masses {
-            Mass::Column(column)
-        } else if let Some(column) = first(&["species", "element", "symbols"])? {
-            Mass::Symbol(column)
-        } else if let Some(column) = first(&[ATOMIC_NUMBER])? {
-            Mass::Number(column)
-        } else {
-            return Err(format!(
+    if let Some((momenta, mass)) = momenta(names)? {
+        return match mass {
+            Some(mass) => Ok((momenta, Some(mass))),
+            None => Err(format!(
                 "there are momenta, but no masses and no species, which give the velocities; add a \
                  column mass, {way_out}"
-            ));
+            )),
         };
-        return Ok((momenta, Some(mass)));
     }
     // Of a velocity with some of its components, another column must not hold the others.
     let mut rest = names.to_vec();
     for place in velocity.into_iter().flatten() {
         rest[place].clear();
     }
-    let Some((place, motion)) = words::motion_of(&rest) else {
+    let Some((place, motion)) = words::motion_of(&rest, is_flat) else {
         return Ok((velocity, None));
     };
     let name = number::printable(names.get(place).map_or("", String::as_str), 40);
     Err(match motion {
         Motion::Velocity => {
-            let named = words::siblings(&rest, place);
-            let example = words::example(["vx", "vy", "vz"], names, named);
+            let named = words::siblings(&rest, place, axes);
+            let example = words::example(&["vx", "vy", "vz"][..axes], names, named.as_deref());
             format!(
                 "the column {name} seems to describe motion, but the velocities must be in columns vx, vy \
                  and vz; name them with --columns {example}, {way_out}"
@@ -544,6 +597,27 @@ fn motion(names: &[String], is_flat: bool) -> Result<([Option<usize>; 3], Option
              velocity as vx, vy and vz (of XYZ, momenta:R:3 is read, with a column mass or the species), {way_out}"
         ),
     })
+}
+
+/// The columns of momenta, and the source of the masses.
+type Momenta = ([Option<usize>; 3], Option<Mass>);
+
+/// Returns the momenta of extended XYZ, if there are any.
+fn momenta(names: &[String]) -> Result<Option<Momenta>, String> {
+    let momenta = positions(names, MOMENTA)?;
+    if momenta == [None; 3] {
+        return Ok(None);
+    }
+    let masses = [position(names, "mass")?, position(names, "masses")?];
+    let mass = match masses {
+        [Some(one), Some(other)] => Some(Mass::Columns(one, other)),
+        [Some(column), _] | [_, Some(column)] => Some(Mass::Column(column)),
+        [None, None] => match kind_column(names, &["species", "element", "symbols"])? {
+            Some(column) => Some(Mass::Symbol(column)),
+            None => position(names, ATOMIC_NUMBER)?.map(Mass::Number),
+        },
+    };
+    Ok(Some((momenta, mass)))
 }
 
 /// Name of the column of atomic numbers in extended XYZ, which is `Z` there.

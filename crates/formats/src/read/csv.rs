@@ -71,29 +71,32 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
         ));
     }
     let mut moment = Moment::of(&names);
+    let mut before = text.place().line;
     while has_row {
         let may_be_comment = !has_header || world.spheres.is_empty();
         if !(may_be_comment && is_comment(&record)) {
             let place = text.place().line;
+            let most_blanks = if separator == Separator::Space { 0 } else { 1 };
+            if !world.spheres.is_empty() && place - before > most_blanks + 1 {
+                return Err(text.wrong(
+                    "blank lines precede this row, which separate frames in tables of gnuplot; keep the rows of one \
+                     frame, or remove the blank lines",
+                ));
+            }
+            before = place;
             if record.len() != names.len() {
                 let what = format!(
                     "the line has {}, but the {} has {}{}",
                     number::counted(record.len(), "field"),
                     if has_header { "header" } else { "first line" },
                     names.len(),
-                    if is_comment(&record) {
-                        "; a comment may stand before the first row only: remove it"
-                    } else {
-                        ""
-                    }
+                    if is_comment(&record) { AMONG_ROWS } else { "" }
                 );
                 return Err(text.wrong(&what));
             }
-            if let Some(moment) = &mut moment {
-                moment
-                    .check(|column| record.get(column))
-                    .map_err(|what| text.wrong(&what))?;
-            }
+            moment
+                .check(|column| record.get(column))
+                .map_err(|what| text.wrong(&what))?;
             let parsed = world.parse(place, &columns, |column| record.get(column));
             parsed.map_err(|error| match world.spheres.len() {
                 0 if has_number(&record) => error,
@@ -101,6 +104,7 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
                 0 => error.and(
                     "If this line is a header, leave out --columns, or give it the form NAME=COLUMN,…",
                 ),
+                _ if is_comment(&record) => error.and(AMONG_ROWS.trim_start_matches("; ")),
                 _ => error,
             })?;
         }
@@ -113,6 +117,10 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
     world.check_ids()?;
     Ok(world)
 }
+
+/// What is said of a comment after the first row.
+const AMONG_ROWS: &str = "; a comment may stand before the first row only: if another frame begins here, keep the rows of \
+                          one frame, and if not, remove the line";
 
 /// What precedes the rows of a table.
 struct Begin {
@@ -169,7 +177,7 @@ fn begin(
             .trim_ascii_start()
             .strip_prefix(b"#")
             .unwrap_or_default();
-        boxes.extend(words::box_of_comment(comment).map(|what| (text.place().line, what)));
+        boxes.extend(words::box_of_comment(comment, true).map(|what| (text.place().line, what)));
         begin.has_row = next(text, record, separator)?;
         if !begin.has_row {
             break;

@@ -28,6 +28,54 @@ const STYLES: [(&str, &str); 10] = [
     ("ellipsoid", "id type ellipsoidflag density x y z"),
 ];
 
+/// Words of the lines of the header that number atoms, bonds, types and so on.
+const COUNTED: [&str; 19] = [
+    "atoms",
+    "bonds",
+    "angles",
+    "dihedrals",
+    "impropers",
+    "crossterms",
+    "ellipsoids",
+    "lines",
+    "triangles",
+    "bodies",
+    "atom",
+    "bond",
+    "angle",
+    "dihedral",
+    "improper",
+    "types",
+    "extra",
+    "special",
+    "per",
+];
+
+/// Words of the names of sections, beside `Labels` and `Coeffs`.
+const SECTIONS: [&str; 12] = [
+    "Atoms",
+    "Velocities",
+    "Masses",
+    "Ellipsoids",
+    "Lines",
+    "Triangles",
+    "Bodies",
+    "Bonds",
+    "Angles",
+    "Dihedrals",
+    "Impropers",
+    "CMAP",
+];
+
+/// Returns whether the words are the name of a section that LAMMPS knows, such as `Pair Coeffs`.
+fn is_section(words: &[&[u8]]) -> bool {
+    match words {
+        [only] => SECTIONS.iter().any(|name| name.as_bytes() == *only),
+        [_, b"Type", b"Labels"] | [_, b"Coeffs"] => true,
+        _ => false,
+    }
+}
+
 /// Largest number of labels of types that are kept.
 const MOST_LABELS: usize = 1 << 16;
 
@@ -36,13 +84,13 @@ const MOST_LABELS: usize = 1 << 16;
 struct Head {
     count: Option<u64>,
     bounds: [Option<[f64; 2]>; 3],
-    tilts: [f64; 3],
+    tilts: Option<[f64; 3]>,
     edges: [Option<[f64; 3]>; 3],
     origin: Option<[f64; 3]>,
     /// Line of the box that cannot be read, and what is wrong.
     wrong: Option<(u64, String)>,
-    /// Line and text of the first line of the header that is not known.
-    unknown: Option<(u64, String)>,
+    /// What the lines so far say.
+    seen: Vec<String>,
     labels: HashMap<Vec<u8>, Vec<u8>>,
 }
 
@@ -62,6 +110,7 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
     let mut ended = true;
     let mut within_header = true;
     let mut labels = false;
+    let mut may_begin_with_label = false;
     // A section that has been read, after which another one must begin.
     let mut complete = None;
     while text.next()? {
@@ -69,6 +118,13 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
         let line = content(&text).to_vec();
         let words: Vec<&[u8]> = fields(&line).collect();
         let Some(first) = words.first() else { continue };
+        // The label of a type may begin a row of coefficients or masses.
+        let is_row = may_begin_with_label
+            && !is_section(&words)
+            && words.iter().skip(1).any(|word| number::parse(word).is_ok());
+        if is_row {
+            continue;
+        }
         if !first.first().is_some_and(u8::is_ascii_alphabetic) {
             if let (Some(section), Some(count)) = (complete, head.count) {
                 return Err(text.wrong(&format!(
@@ -89,6 +145,7 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
         within_header = false;
         complete = None;
         labels = words == [&b"Atom"[..], b"Type", b"Labels"];
+        may_begin_with_label = matches!(*words, [b"Masses"] | [_, b"Coeffs"]);
         match *words {
             [b"Atoms"] => {
                 if world.is_some() {
@@ -101,19 +158,30 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
                 let Some(world) = &mut world else {
                     return Err(text.wrong("the section Velocities must come after Atoms"));
                 };
+                if has_velocities {
+                    return Err(text.wrong("this is a second section Velocities"));
+                }
                 velocities(&mut text, world)?;
                 has_velocities = true;
                 complete = Some("Velocities");
             }
-            _ => {}
+            _ if is_section(&words) => {}
+            _ => {
+                let what = format!(
+                    "the line is `{}`, which is no section of LAMMPS's data files, such as Atoms, Velocities or Atom \
+                     Type Labels; correct it, or remove it with its lines",
+                    number::shown(&line)
+                );
+                return Err(unless_cut(&text, true, &what));
+            }
         }
         ended &= text.is_ended();
     }
     let Some((mut world, _, columns)) = world else {
-        let what = match (head.count, &head.unknown) {
-            (None, Some((line, text))) => format!(
-                "the header has no line `COUNT atoms` (line {line} is `{text}`, which is not known)"
-            ),
+        let what = match (head.count, &head.wrong) {
+            (None, Some((line, what))) => {
+                format!("the header has no line `COUNT atoms` (line {line}: {what})")
+            }
             (None, None) => "the header has no line `COUNT atoms`".to_owned(),
             (Some(_), _) => "there is no section Atoms; was the file cut off?".to_owned(),
         };
@@ -124,7 +192,7 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
         let note = "there is no section Velocities: every sphere is at rest";
         world.notes.push(note.to_owned());
     }
-    let given = head.given(source)?;
+    let given = head.given(source);
     world.flatten(&given, options)?;
     if options.centers_only || options.at_rest {
         for sphere in &mut world.spheres {
@@ -139,100 +207,113 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
 }
 
 impl Head {
-    /// Reads a line of the header.
+    /// Reads a line of the header. A line that is not known may concern the box.
     fn read(&mut self, words: &[&[u8]], line: u64) {
-        let numbers: Vec<Result<f64, String>> =
-            words.iter().map(|word| number::parse(word)).collect();
-        let is_word = |word: &&[u8]| word.first().is_some_and(u8::is_ascii_alphabetic);
-        let begin = words.iter().position(is_word).unwrap_or(words.len());
-        let mut wrong = |what: String| {
+        if let Err(what) = self.read_line(words) {
             self.wrong.get_or_insert((line, what));
-        };
-        let mut three = || match &numbers[..begin] {
-            [Ok(a), Ok(b), Ok(c)] => Some([*a, *b, *c]),
-            _ => {
-                wrong("a line of the box must have three numbers".to_owned());
-                None
-            }
-        };
-        let axes: [[&[u8]; 2]; 3] = [[b"xlo", b"xhi"], [b"ylo", b"yhi"], [b"zlo", b"zhi"]];
-        let vectors: [&[u8]; 3] = [b"avec", b"bvec", b"cvec"];
-        let ends: [&[u8]; 8] = [
-            b"xhi", b"yhi", b"zhi", b"avec", b"bvec", b"cvec", b"yz", b"origin",
-        ];
-        match &words[begin..] {
-            [b"atoms"] => {
-                let count = std::str::from_utf8(words[0]).ok();
-                self.count = count.and_then(|text| text.parse().ok());
-            }
-            [b"xy", b"xz", b"yz"] => self.tilts = three().unwrap_or_default(),
-            [b"abc", b"origin"] => self.origin = three(),
-            [name] if vectors.contains(name) => {
-                if let Some(k) = vectors.iter().position(|other| other == name) {
-                    self.edges[k] = three();
-                }
-            }
-            [low, high] if axes.contains(&[*low, *high]) => {
-                let k = axes.iter().position(|axis| *axis == [*low, *high]);
-                let bounds = match &numbers[..begin] {
-                    [Ok(low), Ok(high)] if low <= high => Some([*low, *high]),
-                    [Ok(_), Ok(_)] => {
-                        wrong("the upper bound of the box is below the lower bound".to_owned());
-                        None
-                    }
-                    _ => {
-                        let what = numbers.into_iter().find_map(Result::err);
-                        let what = what.map_or("must be two numbers".to_owned(), |what| what);
-                        wrong(format!("a bound of the box {what}"));
-                        None
-                    }
-                };
-                if let Some(k) = k {
-                    self.bounds[k] = bounds;
-                }
-            }
-            // Numbers of other things and of types, such as `2 bonds` or `3 extra bond per atom`.
-            [.., last] if begin == 1 && numbers[0].is_ok() && !ends.contains(last) => {}
-            _ => {
-                let text = number::shown(&words.join(&b' '));
-                self.unknown.get_or_insert((line, text));
-            }
         }
     }
 
+    fn read_line(&mut self, words: &[&[u8]]) -> Result<(), String> {
+        let is_word = |word: &&[u8]| word.first().is_some_and(u8::is_ascii_alphabetic);
+        let begin = words.iter().position(is_word).unwrap_or(words.len());
+        let name = String::from_utf8_lossy(&words[begin..].join(&b' ')).into_owned();
+        let number = |word: &&[u8]| {
+            number::parse(word).map_err(|what| format!("a number before `{name}` {what}"))
+        };
+        let numbers = || {
+            words[..begin]
+                .iter()
+                .map(number)
+                .collect::<Result<Vec<f64>, _>>()
+        };
+        let three = || match *numbers()? {
+            [a, b, c] => Ok([a, b, c]),
+            _ => Err(format!("the line of `{name}` must have three numbers")),
+        };
+        match &*name {
+            "xlo xhi" | "ylo yhi" | "zlo zhi" => {
+                let bounds = match *numbers()? {
+                    [low, high] if low <= high => [low, high],
+                    [_, _] => {
+                        return Err(
+                            "the upper bound of the box is below the lower bound".to_owned()
+                        );
+                    }
+                    _ => return Err(format!("the line of `{name}` must have two numbers")),
+                };
+                self.bounds[usize::from(name.as_bytes()[0] - b'x')] = Some(bounds);
+            }
+            "xy xz yz" => self.tilts = Some(three()?),
+            "abc origin" => self.origin = Some(three()?),
+            "avec" | "bvec" | "cvec" => {
+                self.edges[usize::from(name.as_bytes()[0] - b'a')] = Some(three()?)
+            }
+            // Numbers of other things and of types, such as `2 bonds` or `3 extra bond per atom`.
+            _ => {
+                let count = std::str::from_utf8(words[0])
+                    .ok()
+                    .and_then(|word| word.parse().ok());
+                let is_known =
+                    !name.is_empty() && name.split(' ').all(|word| COUNTED.contains(&word));
+                let Some(count) = count.filter(|_| begin == 1 && is_known) else {
+                    let text = number::shown(&words.join(&b' '));
+                    return Err(format!(
+                        "the line `{text}` of the header is not known; correct or remove it"
+                    ));
+                };
+                if name == "atoms" {
+                    self.count = self.count.or(Some(count));
+                }
+            }
+        }
+        if self.seen.contains(&name) {
+            return Err(format!(
+                "this is a second line of `{}`",
+                number::printable(&name, 40)
+            ));
+        }
+        self.seen.push(name);
+        Ok(())
+    }
+
     /// Returns the box, and what the file says of its edges.
-    fn given(&self, source: &str) -> Result<Given> {
-        let mut given = Given {
-            periodic: None,
-            wrong_cell: self.wrong.clone(),
-            ..Given::default()
-        };
-        if given.wrong_cell.is_some() {
-            return Ok(given);
-        }
-        given.cell = match (self.edges, self.bounds) {
-            ([Some(a), Some(b), Some(c)], _) => {
-                Some(Cell::new(self.origin.unwrap_or_default(), [a, b, c]))
+    fn given(&self, source: &str) -> Given {
+        let [x, y, z] = self.bounds;
+        let bounds = x.zip(y).zip(z);
+        let has_bounds = self.bounds.iter().any(Option::is_some) || self.tilts.is_some();
+        let has_edges = self.edges.iter().any(Option::is_some) || self.origin.is_some();
+        let (cell, wrong) = match (self.edges, bounds) {
+            _ if self.wrong.is_some() => (None, self.wrong.clone()),
+            _ if has_bounds && has_edges => {
+                let what = format!(
+                    "the header of {source} has a box of lines such as `xlo xhi` and one of lines such as `avec`; \
+                     remove one of them"
+                );
+                (None, Some((1, what)))
             }
-            (_, [Some([x, xx]), Some([y, yy]), Some([z, zz])]) => {
-                let [xy, xz, yz] = self.tilts;
+            ([Some(a), Some(b), Some(c)], _) => (
+                Some(Cell::new(self.origin.unwrap_or_default(), [a, b, c])),
+                None,
+            ),
+            (_, Some((([x, xx], [y, yy]), [z, zz]))) => {
+                let [xy, xz, yz] = self.tilts.unwrap_or_default();
                 let edges = [[xx - x, 0.0, 0.0], [xy, yy - y, 0.0], [xz, yz, zz - z]];
-                Some(Cell::new([x, y, z], edges))
+                (Some(Cell::new([x, y, z], edges)), None)
             }
-            _ => None,
+            _ => {
+                let what = format!(
+                    "the header of {source} lacks the box: the lines `xlo xhi`, `ylo yhi` and `zlo zhi`, or \
+                     `avec`, `bvec` and `cvec`"
+                );
+                (None, Some((1, what)))
+            }
         };
-        if given.cell.is_none() {
-            let (line, hint) = match &self.unknown {
-                Some((line, text)) => (*line, format!(" (this line, `{text}`, is not known)")),
-                None => (1, String::new()),
-            };
-            let what = format!(
-                "the header of {source} lacks the box: the lines `xlo xhi`, `ylo yhi` and `zlo zhi`, or \
-                 `avec`, `bvec` and `cvec`{hint}"
-            );
-            given.wrong_cell = Some((line, what));
+        Given {
+            cell,
+            wrong_cell: wrong,
+            ..Given::default()
         }
-        Ok(given)
     }
 }
 
@@ -262,7 +343,7 @@ fn atoms(text: &mut Text<impl BufRead>, head: &Head, options: &ReadOptions) -> R
     let columns =
         Columns::find(&names, &[Names::PLAIN.center], options).map_err(|what| text.wrong(&what))?;
     let mut world = World::new(text.source(), columns.names, "line");
-    let given = head.given(text.source())?;
+    let given = head.given(text.source());
     given.check(text.source(), options)?;
     let has_flat_box = given.cell.is_some_and(|cell| cell.is_flat());
     if given.cell.is_some() && !options.says_so() {

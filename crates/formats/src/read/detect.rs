@@ -20,15 +20,16 @@ const WITH_ASE: &str =
 const GSD: &str = "convert it with Python (`pip install gsd`): `python -c \"import gsd.hoomd, numpy; \
                    f = gsd.hoomd.open('INPUT')[-1]; p = f.particles; numpy.savez('out.npz', \
                    position=p.position, velocity=p.velocity, diameter=p.diameter, \
-                   box=f.configuration.box)\"`";
-const WITH_MDANALYSIS: &str = "convert a frame with Python (`pip install MDAnalysis`): `python -c \"import \
-                               MDAnalysis, numpy; u = MDAnalysis.Universe('TOPOLOGY', 'INPUT'); \
-                               u.trajectory[-1]; numpy.savez('out.npz', positions=u.atoms.positions, \
-                               dimensions=u.dimensions)\"`";
-const TRR: &str = "convert a frame with Python (`pip install MDAnalysis`): `python -c \"import MDAnalysis, numpy; u = \
-                   MDAnalysis.Universe('TOPOLOGY', 'INPUT'); u.trajectory[-1]; numpy.savez('out.npz', \
-                   positions=u.atoms.positions, velocities=u.atoms.velocities, \
-                   dimensions=u.dimensions)\"` (without velocities=… if it has none)";
+                   box=f.configuration.box)\"` takes the last frame, [-1], without types; several .npz files are read \
+                   as one series";
+/// `FILES` are the arguments of `Universe`.
+const WITH_MDANALYSIS: &str = "convert a frame, the last one, with Python (`pip install MDAnalysis`): `python -c \"import \
+                               MDAnalysis, numpy; u = MDAnalysis.Universe(FILES); t = u.trajectory[-1]; v = \
+                               t.velocities if t.has_velocities else None; a = dict(positions=t.positions, \
+                               velocities=v, dimensions=t.dimensions); numpy.savez('out.npz', **{k: a[k] for k in a \
+                               if a[k] is not None})\"` (lengths are in Å then, and velocities in Å/ps)";
+/// Of a trajectory without names of atoms.
+const TRAJECTORY: &str = "'TOPOLOGY', 'INPUT'";
 const BINARY_DUMP: &str = "convert it with LAMMPS's tool `binary2txt INPUT`, or write a text dump";
 const RESTART: &str = "convert it with LAMMPS: `lmp -restart2data INPUT out.data`";
 const TEXT_DUMP: &str = "write a text dump instead: `dump 1 all custom 100 dump.txt id type x y z`";
@@ -62,9 +63,9 @@ const MERCURY: &str = "take its last frame as a table: `tail -n COUNT INPUT > ou
 /// Magic bytes, and where they are, of formats that are not read.
 const MAGIC: [(usize, &[u8], &str, &str); 43] = [
     (0, b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65", "a GSD file", GSD),
-    (4, b"CORD", "a DCD trajectory", WITH_MDANALYSIS),
-    (0, b"\x00\x00\x07\xcb", "an XTC trajectory", WITH_MDANALYSIS),
-    (0, b"\x00\x00\x07\xc9", "a TRR trajectory", TRR),
+    (4, b"CORD", "a DCD trajectory", TRAJECTORY),
+    (0, b"\x00\x00\x07\xcb", "an XTC trajectory", TRAJECTORY),
+    (0, b"\x00\x00\x07\xc9", "a TRR trajectory", TRAJECTORY),
     (0, b"CDF\x01", "a NetCDF file", WITH_OVITO),
     (0, b"CDF\x02", "a NetCDF file", WITH_OVITO),
     (0, b"CDF\x05", "a NetCDF file", WITH_OVITO),
@@ -145,6 +146,11 @@ fn foreign(name: &'static str, way_out: &str) -> Detected {
     Detected::Foreign(name, way_out.to_owned())
 }
 
+/// Returns what is said of a format that the package `MDAnalysis` reads from `files`.
+fn of_mdanalysis(name: &'static str, files: &str) -> Detected {
+    Detected::Foreign(name, WITH_MDANALYSIS.replace("FILES", files))
+}
+
 /// Returns what is said of a format that ASE reads under the name `format`.
 fn of_ase(name: &'static str, format: &str) -> Detected {
     Detected::Foreign(name, WITH_ASE.replace("FORMAT", format))
@@ -179,7 +185,11 @@ pub(crate) fn detect(begin: &[u8], is_whole: bool) -> Detected {
     }
     for (at, magic, name, way_out) in MAGIC {
         if begin.get(at..).is_some_and(|rest| rest.starts_with(magic)) {
-            return foreign(name, way_out);
+            return if way_out == TRAJECTORY {
+                of_mdanalysis(name, way_out)
+            } else {
+                foreign(name, way_out)
+            };
         }
     }
     if is_old_dump(begin) {
@@ -234,7 +244,10 @@ fn of_text(lines: &[&[u8]]) -> Detected {
         && number_at(28, 36)
         && number_at(36, 44)
     {
-        return of_ase("a GRO file of GROMACS", "gromacs");
+        return of_mdanalysis(
+            "a GRO file of GROMACS",
+            "'INPUT', topology_format='GRO', format='GRO'",
+        );
     }
     // The number of spheres, the time and the box, and rows of 14 numbers.
     let all_numbers = |k| words(k).iter().all(is_number);
@@ -286,7 +299,21 @@ fn of_text(lines: &[&[u8]]) -> Detected {
         return Detected::Format(Format::LammpsData);
     }
     if any(&["ATOM  ", "HETATM", "CRYST1"]) {
-        return of_ase("a PDB file", "proteindatabank");
+        let found = of_mdanalysis("a PDB file", "'INPUT', topology_format='PDB', format='PDB'");
+        // A box before the first of several frames gets lost.
+        let cell = (0..lines.len())
+            .map(words)
+            .find(|words| words.first() == Some(&&b"CRYST1"[..]));
+        return match (found, cell.as_deref().and_then(|words| words.get(1..7))) {
+            (Detected::Foreign(name, way_out), Some(cell)) if cell.iter().all(is_number) => {
+                let cell = String::from_utf8_lossy(&cell.join(&b' ')).into_owned();
+                let more = format!(
+                    "; if out.npz has no box then, it is --box \"0 0 0 {cell}\" --periodic abc"
+                );
+                Detected::Foreign(name, way_out + &more)
+            }
+            (found, _) => found,
+        };
     }
     if any(&["data_"]) && any(&["_cell_length_a", "_atom_site", "loop_"]) {
         return of_ase("a CIF file", "cif");
@@ -301,6 +328,30 @@ fn of_text(lines: &[&[u8]]) -> Detected {
     let counts = |k: usize| !words(k).is_empty() && words(k).iter().all(|word| is_whole(word));
     if is_scale && (2..5).all(|k| is_vector(k) && words(k).len() == 3) && (counts(5) || counts(6)) {
         return of_ase("a POSCAR file of VASP", "vasp");
+    }
+    // DFTB+: the number of atoms and the kind of coordinates, the symbols, and rows of two numbers and a position.
+    let is_kind = |word: &[u8]| word.len() == 1 && b"CSFH".contains(&word[0].to_ascii_uppercase());
+    if let [count, kind] = *words(0)
+        && is_whole(count)
+        && is_kind(kind)
+        && (words(2).len() == 5 && words(2).iter().all(is_number))
+    {
+        return of_ase("a GEN file of DFTB+", "gen");
+    }
+    // A coordinate file of CHARMM: titles that begin with `*`, the number of atoms, and rows with a position.
+    let titles = lines
+        .iter()
+        .take_while(|line| line.starts_with(b"*"))
+        .count();
+    if titles > 0
+        && words(titles).first().is_some_and(|count| is_whole(count))
+        && words(titles + 1).len() >= 7
+        && words(titles + 1)[4..7].iter().all(is_number)
+    {
+        return of_mdanalysis(
+            "a coordinate file of CHARMM",
+            "'INPUT', topology_format='CRD', format='CRD'",
+        );
     }
     // A cube of Gaussian: after two titles, four lines of a whole number and a vector.
     let is_count_and_vector = |k| {

@@ -17,9 +17,11 @@ pub use self::obj::read as read_obj;
 pub use self::stl::read as read_stl;
 pub use self::triangles::Mesh;
 use super::extension;
+use super::unpack::{is_packed, unpacked};
 use crate::error::{Context, Result, bail};
 
-/// Reads a mesh from a file. The extension of its name, `.stl` or `.obj`, tells the format.
+/// Reads a mesh from a file, which may be compressed. The extension of its name, `.stl` or `.obj`, tells the format;
+/// `.gz`, `.zst`, `.bz2` or `.xz` may follow.
 ///
 /// # Errors
 /// Returns an error that names the file, and the line or triangle, if the mesh cannot be read.
@@ -28,7 +30,8 @@ pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
     let source = path.display().to_string();
     let read = reader(path)?;
     let file = File::open(path).with_context(|| format!("cannot open {source}"))?;
-    read(&source, BufReader::new(file))
+    let text = unpacked(BufReader::new(file)).with_context(|| format!("cannot read {source}"))?;
+    read(&source, text)
 }
 
 /// Does the same as [`read()`] for a mesh that is not in a file: for example, for the bytes of a file that was
@@ -43,11 +46,17 @@ pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
 ///
 /// # Errors
 /// Returns an error that has the name, and the line or triangle, if the mesh cannot be read.
-pub fn read_from(name: &str, input: impl BufRead) -> Result<Mesh> {
-    reader(Path::new(name))?(name, input)
+pub fn read_from(name: &str, mut input: impl BufRead) -> Result<Mesh> {
+    let read = reader(Path::new(name))?;
+    let begin = input.fill_buf();
+    if is_packed(begin.with_context(|| format!("cannot read {name}"))?) {
+        bail!("{name} is compressed; decompress it first");
+    }
+    read(name, input)
 }
 
-/// Returns whether a name is that of a mesh: it ends in `.stl` or `.obj`, in any case.
+/// Returns whether a name is that of a mesh: it ends in `.stl` or `.obj`, in any case, or such an ending precedes that of a
+/// compressed file.
 ///
 /// ```
 /// use carom_formats::read::mesh;
@@ -56,12 +65,20 @@ pub fn read_from(name: &str, input: impl BufRead) -> Result<Mesh> {
 /// assert!(!mesh::is_name("spheres.csv"));
 /// ```
 pub fn is_name(path: impl AsRef<Path>) -> bool {
-    matches!(&*extension(path.as_ref()), "stl" | "obj")
+    matches!(&*kind(path.as_ref()), "stl" | "obj")
+}
+
+/// Returns the ending of a name, without that of a compressed file.
+fn kind(path: &Path) -> String {
+    match &*extension(path) {
+        "gz" | "zst" | "bz2" | "xz" => extension(&path.with_extension("")),
+        other => other.to_owned(),
+    }
 }
 
 /// Returns the reader of the format that the name of a mesh implies.
 fn reader<R: BufRead>(name: &Path) -> Result<fn(&str, R) -> Result<Mesh>> {
-    match extension(name).as_str() {
+    match kind(name).as_str() {
         "stl" => Ok(read_stl),
         "obj" => Ok(read_obj),
         _ => bail!(

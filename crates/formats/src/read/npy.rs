@@ -146,11 +146,9 @@ fn read_records(
             }
             rest = &rest[field.size * (field.count - field.named)..];
         }
-        if let Some(moment) = &mut moment {
-            moment
-                .check(|column| texts.get(column))
-                .map_err(|what| at(source, "row", row, &what))?;
-        }
+        moment
+            .check(|column| texts.get(column))
+            .map_err(|what| at(source, "row", row, &what))?;
         world.parse(row, &columns, |column| texts.get(column))?;
     }
     array.end()?;

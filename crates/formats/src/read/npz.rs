@@ -64,11 +64,26 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
     let other_name = names(&archive)
         .into_iter()
         .find(|name| words::is_periodicity(name));
-    if let (Some(name), None, true, false) = (other_name, periodic, cell.is_some(), says_so) {
+    // Without a box, flags that are all false say nothing else than that.
+    let mut is_open = || match &other_name {
+        Some(name) if cell.is_none() => {
+            let flags = small(source, &mut archive, name, 3);
+            flags.is_ok_and(|flags| {
+                flags.is_some_and(|(_, flags)| flags.iter().all(|flag| *flag == 0.0))
+            })
+        }
+        _ => false,
+    };
+    if let (Some(name), None, false, false) = (&other_name, periodic, says_so, is_open()) {
         bail!(
-            "{source}: the array {} may say which edges are periodic, but this must be an array pbc of three flags; \
-             save it so, or say it with --periodic",
-            number::printable(&name, 40)
+            "{source}: the array {} may say which edges are periodic, but this must be an array pbc of three flags{}; \
+             save it so, say it with --box and --periodic, or take the world as open with --open",
+            number::printable(name, 40),
+            if cell.is_none() {
+                ", beside the box"
+            } else {
+                ""
+            }
         );
     }
     if has_flat_box && of_file[2] && !says_so {
@@ -87,6 +102,9 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
              with --box and --periodic, or take the world as open with --open",
             BOXES.join(", ")
         );
+    }
+    if cell.is_none() && periodic.is_none() && !says_so {
+        world.notes.push(cell::without_box("archive"));
     }
     world.domain = cell::domain(cell.as_ref(), of_file, has_flat_box, options)
         .map_err(|what| Error::new(format!("{source}: {what}")))?;
@@ -163,6 +181,12 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
         return Ok(world);
     }
     if has_velocity {
+        let momenta = name_of(&archive, &["momenta", "momentum"])?;
+        if has(&archive, &momenta) {
+            bail!(
+                "{source}: the arrays {velocity} and {momenta} both give the motion; save only {velocity}"
+            );
+        }
         array(
             source,
             &mut archive,
@@ -196,18 +220,17 @@ fn other_motion(
     archive: &mut ZipArchive<impl Read + Seek>,
 ) -> Result<Option<(String, Motion)>> {
     let names = names(archive);
-    if let Some((place, motion)) = words::motion_of(&names) {
+    if let Some((place, motion)) = words::motion_of(&names, false) {
         return Ok(names.into_iter().nth(place).map(|name| (name, motion)));
     }
     for name in names {
-        let motion = match &*name.to_ascii_lowercase() {
-            "v" => Motion::Velocity,
-            "p" => Motion::Momentum,
-            _ => continue,
+        let components = [1, 2, 3].map(|k| format!("{name} {k}"));
+        let Some((_, motion)) = words::motion_of(&components, false) else {
+            continue;
         };
         let file = open(source, archive, &name)?;
         if let Ok(array) = Array::open(source, file)
-            && matches!(*array.shape, [_, 3])
+            && matches!(*array.shape, [_, 2 | 3])
         {
             return Ok(Some((name, motion)));
         }
@@ -288,10 +311,13 @@ fn open<'a, R: Read + Seek>(
 /// Names of arrays that are the box.
 const BOXES: [&str; 4] = ["cell", "box", "lattice", "dimensions"];
 
-/// Returns whether an array of this name may be the box, although it has none of the names of boxes.
-fn is_other_box(name: &str) -> bool {
-    let others = ["l", "lx", "h", "hmat", "side", "abc"];
-    words::is_box(name) || others.iter().any(|other| other.eq_ignore_ascii_case(name))
+/// Returns an array that may be the box, although it has none of the names of boxes.
+fn other_box(names: &[String]) -> Option<&str> {
+    let is_other = |name: &&String| {
+        words::is_box(name) && !words::is_periodicity(name) && !name.eq_ignore_ascii_case("pbc")
+    };
+    let single = names.iter().find(is_other).map(String::as_str);
+    single.or_else(|| words::lengths_of(names).map(|[first, ..]| first))
 }
 
 /// Returns the box of an archive. An array that is not read, but whose name says that it may be the box, is an error.
@@ -310,8 +336,7 @@ fn cell_of(
         .collect();
     let name = match *found {
         [] => {
-            if let (Some(name), None) = (names.iter().find(|name| is_other_box(name)), options.cell)
-            {
+            if let (Some(name), None) = (other_box(&names), options.cell) {
                 bail!(
                     "{source}: the array {} may be the box, but the box must have one of the names {}; \
                      save it so, give the box with --box and --periodic, or take the world as open \

@@ -8,7 +8,7 @@ use crate::error::{Context, Error, ErrorKind, Result, bail};
 use crate::read::detect::{Detected, ENOUGH, detect};
 use crate::read::input::{Bytes, Content};
 use crate::read::trajectory::Seen;
-use crate::read::unpack::{BUFFER, Text, is_packed, unpacked};
+use crate::read::unpack::{BUFFER, Text, cut_mark, is_packed, unpacked};
 use crate::read::{
     Format, Input, Layout, ReadOptions, Separator, Trajectory, World, csv, data, npy, npz,
 };
@@ -78,6 +78,10 @@ pub(super) fn prepare(input: &Input, options: &ReadOptions) -> Result<(Format, S
             ErrorKind::Unsupported,
             format!("{source} is compressed twice; decompress it once with another program"),
         ));
+    }
+    if let Some(what) = cut_mark(&begin) {
+        let text = format!("cannot read {source}: {what}");
+        return Err(Error::of(ErrorKind::CutOff, text));
     }
     let format = match detect(&begin, is_whole) {
         Detected::Format(format) => Some(format),

@@ -153,6 +153,10 @@ impl<'a> Series<'a> {
                         world.source
                     )));
                 }
+                if has_no_frames {
+                    let added = self.seen.add(&world);
+                    added.map_err(|what| Error::new(format!("{}: {what}", world.source)))?;
+                }
                 self.seen.has_box |= world.domain.is_some();
                 self.span.start = self.span.start.saturating_add(self.span.step);
                 return Ok(Some(world));

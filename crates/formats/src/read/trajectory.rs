@@ -26,8 +26,48 @@ pub struct Trajectory<R> {
 pub(crate) struct Seen {
     /// Whether one of them has a box.
     pub(crate) has_box: bool,
-    /// Whether those that were read are two-dimensional, if their box is a thin layer.
-    pub(crate) is_layer: Option<bool>,
+    /// Whether those that were read are two-dimensional, if their box tells it.
+    is_layer: Option<bool>,
+    /// Whether those that were read have no column of z.
+    lacks_z: Option<bool>,
+}
+
+impl Seen {
+    /// Adds a world that was read. It is an error if it has another number of dimensions than those before.
+    pub(crate) fn add(&mut self, world: &World) -> Result<(), String> {
+        if world.spheres.is_empty() {
+            return Ok(());
+        }
+        if self.lacks_z.is_some_and(|lacks_z| lacks_z != world.lacks_z) {
+            let [one, other] = if world.lacks_z {
+                ["no", "one"]
+            } else {
+                ["one", "none"]
+            };
+            return Err(format!(
+                "this frame has {one} column of z, but the frames before it have {other}; name it with --columns, as \
+                 in --columns z=NAME, or read these frames by themselves with --frames"
+            ));
+        }
+        if let (Some(before), Some(now)) = (self.is_layer, world.is_layer)
+            && before != now
+        {
+            let [one, other] = [before, now].map(|flat| {
+                if flat {
+                    "two-dimensional"
+                } else {
+                    "three-dimensional"
+                }
+            });
+            return Err(format!(
+                "the world of this frame seems to be {other}, because of its box, but frames before it are \
+                 {one}; say which edges are periodic with --periodic (ab or abc)"
+            ));
+        }
+        self.lacks_z = Some(world.lacks_z);
+        self.is_layer = world.is_layer.or(self.is_layer);
+        Ok(())
+    }
 }
 
 /// File formats of trajectories.
@@ -259,22 +299,9 @@ impl<R: BufRead> Trajectory<R> {
             ));
         }
         world.flatten(head.given(), &self.options)?;
-        if let (Some(before), Some(now)) = (before.is_layer, world.is_layer)
-            && before != now
-        {
-            let [one, other] = [before, now].map(|flat| {
-                if flat {
-                    "two-dimensional"
-                } else {
-                    "three-dimensional"
-                }
-            });
-            return Err(self.text.text.wrong(&format!(
-                "the world of this frame seems to be {other}, because of its thin box, but frames before it are \
-                 {one}; say which edges are periodic with --periodic (ab or abc)"
-            )));
-        }
-        self.seen.is_layer = world.is_layer.or(before.is_layer);
+        self.seen
+            .add(&world)
+            .map_err(|what| self.text.text.wrong(&what))?;
         world.check_ids()?;
         self.step();
         Ok(Some(world))

@@ -38,6 +38,16 @@ pub(crate) fn is_packed(begin: &[u8]) -> bool {
     Packing::of(begin).is_some()
 }
 
+/// Returns the error for an input that ends within the bytes that mark compressed data.
+pub(crate) fn cut_mark(all: &[u8]) -> Option<String> {
+    let kinds = [Packing::Gzip, Packing::Bzip2, Packing::Xz, Packing::Zst];
+    let is_cut = |kind: &Packing| all.len() > 1 && kind.may_begin(all);
+    let name = kinds.into_iter().find(is_cut)?.name();
+    Some(format!(
+        "the {name} data are cut off; copy or write the file again"
+    ))
+}
+
 /// How data are compressed.
 #[derive(Clone, Copy, PartialEq)]
 enum Packing {

@@ -28,8 +28,10 @@ pub struct World {
     pub frame: Option<Frame>,
     /// Messages that tell the user how the input was interpreted.
     pub notes: Vec<String>,
-    /// If the box is a thin layer, whether the world is taken as two-dimensional.
+    /// If the box is periodic along z or has no height, whether the world is taken as two-dimensional.
     pub(crate) is_layer: Option<bool>,
+    /// Whether there is no column of z.
+    pub(crate) lacks_z: bool,
     /// Whether a sphere moves along z.
     pub(crate) leaves_plane: bool,
     names: Names,
@@ -62,6 +64,7 @@ impl World {
             frame: None,
             notes: Vec::new(),
             is_layer: None,
+            lacks_z: false,
             leaves_plane: false,
             names,
             lines: Lines::default(),
@@ -140,8 +143,9 @@ impl World {
             let sphere = &mut self.spheres[row];
             let (radius, diameter) = (sphere.radius, std::mem::take(&mut sphere.velocity[0]));
             if !number::agree(2.0 * radius, diameter) {
-                let what =
-                    format!("is {diameter}, but the radius is {radius}; save only one of them");
+                let what = format!(
+                    "is {diameter}, but must be twice the radius, which is {radius}; save only one of them"
+                );
                 return Err(self.bad_field(row, name, &what));
             }
         }
@@ -182,6 +186,7 @@ impl World {
             leaves_plane,
         } = columns.row(&field).map_err(wrong)?;
         self.leaves_plane |= leaves_plane;
+        self.lacks_z = columns.is_flat();
         self.push(line, sphere)?;
         let mut room = true;
         if let Some(id) = id {
@@ -222,6 +227,12 @@ impl World {
                     self.source
                 )));
             }
+            self.is_layer = self.domain.filter(|domain| !domain.is_open()).map(|_| true);
+        } else {
+            self.is_layer = self
+                .domain
+                .filter(|domain| domain.periodic()[2])
+                .map(|_| false);
         }
         let (Some(domain), Some(middle), false) =
             (self.domain, cell.middle_of_layer(), given.is_certain)

@@ -58,9 +58,9 @@ pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
     let count = match from.whole("number of atoms") {
         Ok(count) => count,
         Err(_) => {
-            return Err(from
-                .text
-                .wrong(&stray(from.text.line(), from.next - from.first)));
+            let stray = || stray(from.text.line(), from.next - from.first);
+            let what = vector_of_box(from.text.line()).unwrap_or_else(stray);
+            return Err(from.text.wrong(&what));
         }
     };
     let line = from.text.place().line;
@@ -99,9 +99,44 @@ fn stray(line: &[u8], next: u64) -> String {
     }
 }
 
+/// Returns what is wrong with a line that gives an edge of the box, as `Tv` in Gaussian and `VEC1` in Jmol do.
+fn vector_of_box(line: &[u8]) -> Option<String> {
+    let is_number = |rest: &[u8]| {
+        rest.iter()
+            .all(|byte| byte.is_ascii_digit() || *byte == b'_')
+    };
+    let is_name = |word: &[u8]| {
+        ["tv", "vec"].iter().any(|name| {
+            let parts = word.split_at_checked(name.len());
+            parts.is_some_and(|(begin, rest)| {
+                begin.eq_ignore_ascii_case(name.as_bytes()) && is_number(rest)
+            })
+        })
+    };
+    // The symbol is the first word, or perhaps the last one.
+    let last = line
+        .rsplit(u8::is_ascii_whitespace)
+        .next()
+        .unwrap_or_default();
+    let is_edge = [line, last].into_iter().any(|text| {
+        text.first().is_some_and(|byte| b"tTvV".contains(byte))
+            && fields(text).next().is_some_and(is_name)
+    });
+    is_edge.then(|| {
+        format!(
+            "the line is `{}`, which is an edge of the box and no atom; remove the lines of the box, and give it with \
+             --box and --periodic, or write it as Lattice=\"ax ay az bx by bz cx cy cz\" before the atoms",
+            number::shown(line)
+        )
+    })
+}
+
 /// Reads the next atom in an XYZ file. `read` is the number of atoms of the frame that were read before.
 pub(crate) fn atom(from: &mut FrameText<impl BufRead>, head: &Head, read: u64) -> Result<()> {
     if from.text.next()? {
+        if let Some(what) = vector_of_box(from.text.line()) {
+            return Err(from.text.wrong(&what));
+        }
         return Ok(());
     }
     Err(from.cut(&format!(
@@ -142,6 +177,9 @@ pub(crate) fn world(
         && !given.is_certain
     {
         columns = columns.watching(&head.names);
+    }
+    if !given.has_any() && given.periodic.is_none() && !options.says_so() {
+        world.notes.push(cell::without_box("XYZ file"));
     }
     if given.cell.is_some() && given.periodic.is_none() && !options.says_so() {
         world.notes.push(format!(
@@ -204,7 +242,7 @@ fn read_comment(comment: &[u8], line: u64) -> Result<Head, String> {
         (Ok(None), Ok(_)) => {
             let instead =
                 "but carom reads the box from Lattice=\"ax ay az bx by bz cx cy cz\": write it so";
-            let found = words::box_of_comment(comment);
+            let found = words::box_of_comment(comment, false);
             given.wrong_cell = found.map(|what| (line, format!("{what}, {instead}")));
         }
     }
@@ -227,16 +265,25 @@ fn read_comment(comment: &[u8], line: u64) -> Result<Head, String> {
         given.wrong_periodic = Some((line, what.to_owned()));
     }
     let is_other_name = |pair: &&Pair| {
-        pair.value.is_some() && words::is_periodicity(&String::from_utf8_lossy(&pair.key))
+        let is_false = pair.value.as_deref().is_none_or(is_open);
+        words::is_periodicity(&String::from_utf8_lossy(&pair.key))
+            && (given.cell.is_some() || !is_false)
     };
-    if given.cell.is_some()
-        && given.periodic.is_none()
+    if given.periodic.is_none()
         && given.wrong_periodic.is_none()
-        && let Some(pair) = pairs.iter().find(is_other_name)
+        && let Some(pair) = pairs
+            .iter()
+            .filter(|pair| pair.value.is_some())
+            .find(is_other_name)
     {
         let what = format!(
-            "the comment has the key `{}`, but carom reads the periodic edges from pbc: write it as pbc=\"T T T\"",
-            number::shown(&pair.key)
+            "the comment has the key `{}`, but carom reads the periodic edges from pbc: write it as pbc=\"T T T\"{}",
+            number::shown(&pair.key),
+            if given.has_any() {
+                ""
+            } else {
+                ", beside a Lattice"
+            }
         );
         given.wrong_periodic = Some((line, what));
     }
@@ -247,6 +294,18 @@ fn read_comment(comment: &[u8], line: u64) -> Result<Head, String> {
         given,
         is_extended: columns.is_some(),
         names,
+    })
+}
+
+/// Returns whether a value says that no edge is periodic.
+fn is_open(value: &[u8]) -> bool {
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b",[]{}".contains(byte);
+    let words = value.split(is_end).filter(|word| !word.is_empty());
+    words.map(<[u8]>::to_ascii_lowercase).all(|word| {
+        let known: [&[u8]; 9] = [
+            b"false", b"0", b"no", b"none", b"off", b"open", b"free", b"fff", b"f",
+        ];
+        known.contains(&&*word)
     })
 }
 

@@ -12,8 +12,7 @@ use crate::gpu::device::allocator::Allocator;
 use crate::gpu::device::dispatch::Binder;
 use crate::gpu::device::shader::kernels::{Reduce, Stages, WallKernels};
 
-/// The reductions that the application requested. Contacts and changes are computed from the sorted
-/// list of pairs, so a request for one of them also creates the sorted list.
+/// Contacts and changes need the sorted list, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) earliest: bool,
@@ -47,7 +46,6 @@ impl Wanted {
 pub(crate) struct ReduceKernels<'a> {
     pub(crate) stages: &'a Stages,
     pub(crate) reduce: &'a Reduce,
-    /// The kernels of walls, if the buffers were made for walls.
     pub(crate) walls: Option<&'a WallKernels>,
 }
 
@@ -58,7 +56,6 @@ pub(crate) struct Reductions {
     pub(crate) contacts: Option<ContactBuffers>,
     pub(crate) changes: Option<ChangeBuffers>,
     stages: Vec<Stage>,
-    /// GPU buffers whose contents are not kept from step to step.
     #[cfg(test)]
     pub(super) volatile: Vec<wgpu::Buffer>,
 }
@@ -79,8 +76,7 @@ impl Reductions {
             buffers,
             made: Allocator::new(binder.device, limits),
         };
-        // The pattern names all fields of the struct, so the compiler points out a new field that
-        // is not used here.
+        // The compiler then points out a new field that is not used here.
         let Wanted {
             earliest,
             sorted: _,
@@ -113,16 +109,12 @@ impl Reductions {
         Ok(all)
     }
 
-    /// Removes and returns the shader stages of the reductions, for the caller to run after the
-    /// stages that find the pairs.
     pub(crate) fn take_stages(&mut self) -> Vec<Stage> {
         std::mem::take(&mut self.stages)
     }
 
-    /// Records a copy of the pairs of the last complete step from `old`, the buffers that `self`
-    /// replaces. From this copy, the next step can tell which pairs began, lasted or ended. If
-    /// `old` has room for more pairs than the new buffers, nothing is copied, and the next step
-    /// reports that all its pairs began.
+    /// Copies the pairs of the last complete step from `old`. If these might not fit, the
+    /// next step reports that all its pairs began.
     pub(crate) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if let (Some(new), Some(old)) = (&self.changes, &old.changes) {
             new.continue_from(encoder, old);

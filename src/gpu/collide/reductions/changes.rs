@@ -11,12 +11,9 @@ use crate::gpu::device::dispatch::workgroups;
 use crate::gpu::device::named_buffers::NamedBuffers;
 
 pub(crate) struct ChangeBuffers {
-    /// Sphere indices (a, b) of the pairs that began, then of the pairs that lasted, then of the
-    /// pairs that ended.
+    /// Pairs (a, b) that began, then those that lasted, then those that ended.
     pub(crate) list: wgpu::Buffer,
-    /// In a periodic domain, the image of sphere b of each pair.
     pub(crate) images: Option<wgpu::Buffer>,
-    /// Sphere indices (a, b) of the last complete step's pairs, sorted.
     kept: wgpu::Buffer,
     kept_count: wgpu::Buffer,
 }
@@ -27,8 +24,7 @@ impl ChangeBuffers {
         [&self.kept, &self.kept_count].contains(&buffer)
     }
 
-    /// Records a copy of the pairs of the last complete step from `old`, the buffers that `self`
-    /// replaces. Records nothing if the old buffers are larger, because the pairs might not fit.
+    /// Records nothing if the old buffers are larger, because the pairs might not fit.
     pub(super) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if self.kept.size() >= old.kept.size() {
             let mut copy = |from: &wgpu::Buffer, to| {
@@ -41,9 +37,7 @@ impl ChangeBuffers {
 }
 
 impl ReductionMaker<'_> {
-    /// Makes the buffers for the changes of the list of touching pairs from step to step (pairs
-    /// that began, lasted or ended), and appends the shader stage that fills them. The caller must
-    /// already have made the buffers of the sorted list of pairs.
+    /// The buffers of the sorted list must have been made before.
     pub(super) fn changes(&mut self, stages: &mut Vec<Stage>) -> Result<ChangeBuffers, Error> {
         let pairs = self.pairs();
         let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);
@@ -64,8 +58,7 @@ impl ReductionMaker<'_> {
                 None,
             )
         };
-        // Before the first step, the GPU's count of the last step's pairs is 0, because wgpu fills
-        // new buffers with zeros.
+        // wgpu fills new buffers with zeros: there is no last step.
         let kept_count = made.one::<u32>("kept_count", "count of pairs of the last step", both)?;
         let dispatch =
             |kernel, count| self.dispatch(kernel, &NamedBuffers::default(), workgroups(count));

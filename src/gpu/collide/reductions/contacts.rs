@@ -11,23 +11,19 @@ use crate::gpu::device::dispatch::workgroups;
 use crate::gpu::device::named_buffers::NamedBuffers;
 
 pub(crate) struct ContactBuffers {
-    /// For each sphere, the position in `indices` of its first contact. After the last sphere, one
-    /// more entry marks the end of its contacts.
+    /// The position of each sphere's first contact in `indices`, and the end of the last.
     pub(crate) offsets: wgpu::Buffer,
-    /// Contacts of all spheres, sphere by sphere, as indices into the sorted list of pairs.
+    /// As indices of the sorted list, sphere by sphere.
     pub(crate) indices: wgpu::Buffer,
-    /// For each sphere s, the number of pairs (a, b) with a < s. This is the position of the first
-    /// pair (s, b) in the list of pairs that is sorted by sphere a.
+    /// For each sphere s, the number of pairs with a < s.
     pub(crate) starts: wgpu::Buffer,
-    /// The pairs (a, b), sorted by sphere b. Each entry has two numbers: the index of sphere b, and
-    /// the index of the pair in the list that is sorted by sphere a. The spheres of a second set
-    /// are numbered after those of the first set.
+    /// The pairs sorted by b: the index of b, and the index in the sorted list. A second
+    /// set's indices follow those of the first.
     pub(crate) by_b: wgpu::Buffer,
 }
 
 impl ReductionMaker<'_> {
-    /// Makes the buffers of each sphere's contacts, and appends the shader stage that fills them.
-    /// The buffers of the sorted list of pairs must have been made before.
+    /// The buffers of the sorted list must have been made before.
     pub(super) fn contacts(
         &mut self,
         sorter: &Sorter,

@@ -12,7 +12,6 @@ use crate::gpu::device::shader::layout::GpuEarliest;
 
 pub(crate) struct EarliestBuffers {
     pub(crate) impacts: wgpu::Buffer,
-    /// In a periodic domain, the image of the sphere that each sphere hits first.
     pub(crate) images: Option<wgpu::Buffer>,
 }
 
@@ -44,9 +43,8 @@ impl ReductionMaker<'_> {
         ];
         if let Some((kernels, bits, over)) = &walls {
             let times = self.dispatch(&kernels.wall_times, bits, *over)?;
-            // A sphere's first impact may be with a sphere or with a wall. So the kernels for the
-            // earliest times run first, for pairs and for walls. The kernels that find what the
-            // sphere hits at its earliest time run after both.
+            // A sphere may hit a sphere or a wall first. So the times for pairs and
+            // walls come before the kernels that find what is hit.
             dispatches.insert(2, times);
             dispatches.push(self.dispatch(&kernels.wall_partners, bits, *over)?);
         }

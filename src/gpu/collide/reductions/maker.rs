@@ -18,14 +18,12 @@ pub(super) struct ReductionMaker<'a> {
 }
 
 impl ReductionMaker<'_> {
-    /// Returns the capacity of the list of pairs, in pairs: at least 1, because a buffer binding
-    /// cannot be empty.
+    /// At least 1, because a buffer binding cannot be empty.
     pub(super) fn pairs(&self) -> u64 {
         self.buffers.pairs.size() / size_of::<CaromCollision>() as u64
     }
 
-    /// Makes a dispatch of a compute shader. Each variable of the shader is bound to the GPU buffer
-    /// of the same name, which must be one of carom's buffers or in `more`.
+    /// Binds each variable of the shader to carom's buffer, or that in `more`, of the same name.
     pub(super) fn dispatch(
         &self,
         kernel: &Compiled,

@@ -18,42 +18,31 @@ use crate::gpu::device::shader::layout::{
 };
 
 pub(crate) struct SortedBuffers {
-    /// The list of pairs, each as a [`CaromCollision`], sorted by their sphere indices (a, b). The
-    /// number of pairs in the list is the field `sorted` of `CaromResults`.
     pub(crate) list: wgpu::Buffer,
-    /// In a periodic domain, the image of sphere b of each pair.
     pub(crate) images: Option<wgpu::Buffer>,
     pub(crate) dispatch: wgpu::Buffer,
 }
 
-/// GPU buffers of a radix sort, with room for as many items as the list of pairs. An item has four
-/// 32-bit words.
+/// Buffers of a radix sort of items of four 32-bit words.
 pub(super) struct Sorter {
-    /// Uniform buffer that tells the shader, for each pass of the sort, by which digit of the sort
-    /// key it sorts. It has one [`Digit`] for each pass, at a multiple of [`UNIFORM_ALIGNMENT`].
+    /// One [`Digit`] for each pass, at a multiple of [`UNIFORM_ALIGNMENT`].
     digits: wgpu::Buffer,
-    /// Number of radix sort digits in the largest sphere index.
     count: u32,
     by_pair: u32,
-    /// Two buffers of sort items. Each pass moves the items from one to the other.
     pub(super) items: [wgpu::Buffer; 2],
-    /// How many items of each block have each value of a digit. A prefix sum turns each count into
-    /// the sorted position of the first of these items.
+    /// The counts of the values of a digit in each block. A prefix sum makes sorted
+    /// positions of them.
     table: ScanTable,
 }
 
 #[derive(Clone, Copy)]
 pub(super) enum By {
     Pair,
-    /// Sorts by the first word of each item. There is one item for each pair of the step.
     FirstWord,
 }
 
-/// Returns the digits of the sort keys for all passes of the radix sort: first for [`By::Pair`],
-/// then for [`By::FirstWord`]. [`By::Pair`] sorts pairs by index a, pairs with equal a by index b,
-/// and pairs with equal a and b by the periodic image. A radix sort begins with the least
-/// significant digit. So its passes use `of_image` digits of the image, then `count` digits of b,
-/// then `count` digits of a.
+/// Returns the digits for all passes, the least significant first: for [`By::Pair`] `of_image`
+/// digits of the image, then `count` digits of b, then of a; then those of [`By::FirstWord`].
 fn digits(count: u32, of_image: u32) -> impl Iterator<Item = Digit> {
     let passes = [
         (2, 0, of_image),
@@ -151,8 +140,6 @@ impl Sorter {
 }
 
 impl ReductionMaker<'_> {
-    /// Makes the buffers of the sorted list of pairs, and appends the shader stage that sorts the
-    /// pairs.
     pub(super) fn sorted(
         &mut self,
         sorter: &Sorter,

@@ -7,8 +7,7 @@ pub(crate) enum Access {
     Write,
 }
 
-/// WGSL type of a buffer variable, without the length of an array and without the wrapper
-/// `atomic<…>`.
+/// Without the length of an array and the wrapper `atomic<…>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BindingKind {
     pub(crate) element: &'static str,
@@ -34,7 +33,7 @@ impl BindingKind {
             .strip_prefix("array<")
             .and_then(|inner| inner.strip_suffix('>'));
         match array {
-            // The name of the element type T in `array<T, N>` ends at the first comma.
+            // The element type in `array<T, N>` ends at the first comma.
             Some(inner) => Self {
                 element: bare(inner.split(',').next().unwrap_or(inner)),
                 is_array: true,
@@ -47,8 +46,7 @@ impl BindingKind {
     }
 }
 
-/// Parses a line of WGSL that declares the buffer with binding index `index`. Returns `None` if the
-/// line does not have the form `@group(0) @binding(INDEX) var<ACCESS> NAME: TYPE;`.
+/// The form must be `@group(0) @binding(INDEX) var<ACCESS> NAME: TYPE;`.
 fn binding(line: &'static str, index: usize) -> Option<Binding> {
     let rest = line.strip_prefix(&format!("@group(0) @binding({index}) var<"))?;
     let (access, rest) = rest.split_once("> ")?;
@@ -65,8 +63,8 @@ fn binding(line: &'static str, index: usize) -> Option<Binding> {
     })
 }
 
-/// Returns the buffer bindings that a WGSL text declares, or the first declaration with an error.
-/// Each declaration must be on a line of its own, and the binding indices must ascend from 0.
+/// Returns the bindings of a WGSL text, one a line, with indices that ascend from 0, or the
+/// first declaration with an error.
 pub(crate) fn parse(kernel: &'static str) -> Result<Vec<Binding>, &'static str> {
     let lines = kernel.lines().filter(|line| line.starts_with("@group"));
     lines

@@ -5,61 +5,44 @@ use std::fmt::Write as _;
 use crate::shared::{filter, grid, ownership, segments, size_class, tag, tuning, units};
 use crate::{MAX_MAGNITUDE, lattice};
 
-/// Number of quantities measured over a sample of the spheres: three coordinates, three velocity
-/// components, and the distances to two neighbours.
+/// Quantities of the sample: three coordinates, three velocity components, and two distances.
 pub(crate) const QUANTITIES: u32 = 8;
-/// Number of spheres whose neighbours one workgroup of the shader `measure_spacing` counts. For all
-/// of them together, the workgroup reads the sample of spheres once.
+/// Spheres for which one workgroup of `measure_spacing` reads the sample once.
 pub(crate) const MEASURED: u32 = 4;
 pub(crate) const RANKED: u32 = 64;
 
-/// Number of invocations per workgroup in most shaders with one invocation per sphere, time segment
-/// or pair. The shader `measure_sizes` has [`SCAN_WORKGROUP`] instead.
+/// Of most shaders.
 pub(crate) const WORKGROUP: u32 = 64;
 pub(crate) const SCAN_WORKGROUP: u32 = 256;
-// The shaders with one invocation per octave of distance compute prefix sums by
-// `shaders/shared/scan_block.wgsl`. This needs workgroups of `SCAN_WORKGROUP` invocations.
+// Shaders with one invocation per octave compute prefix sums by `shaders/shared/scan_block.wgsl`.
 const _: () = assert!(tuning::OCTAVES as u32 == SCAN_WORKGROUP);
-/// Number of counts per workgroup of a prefix sum.
 pub(crate) const SCAN_BLOCK: u32 = 2048;
 
-/// Number of items per workgroup of the radix sort.
 pub(crate) const SORT_BLOCK: u32 = 256;
 pub(crate) const DIGIT_BITS: u32 = 4;
 pub(crate) const DIGITS: u32 = 1 << DIGIT_BITS;
 
 pub(crate) const INVALID_LISTED: usize = 32;
 
-/// Number of bits for each of the three components of an image in a packed word.
 pub(crate) const IMAGE_BITS: u32 = 10;
-/// Largest number of images of one time segment in the cell of a periodic domain.
 pub(crate) const MAX_IMAGES_EACH: u32 = 1 << 20;
-/// Error bound of the walls' float32 filter, as a multiple of ε = 2⁻²³ times the lengths in its computation.
-/// docs/exact.md (section 6) has the proof.
+/// In units of ε = 2⁻²³ times the lengths in the computation (docs/exact.md, section 6).
 const WALL_ERROR: f32 = 32.0;
-/// Added to the error bound of the walls' float32 filter, because a relative bound does not cover underflow.
+/// Covers underflow, which a relative bound does not.
 const WALL_LEAST: f32 = 1.0 / (1_u64 << 40) as f32;
-/// Limit on the number of separating planes that the float32 filter of triangles tries.
 const TRIANGLE_PLANES: u32 = 16;
-/// Margin for the range of images of a sphere that are tested against a wall, as a fraction of the
-/// edges of the domain. For large coordinates, the shader adds a bound of their rounding errors.
+/// As a fraction of the edges. For large coordinates, the shader adds a bound of their rounding
+/// errors.
 const IMAGE_MARGIN: f32 = 1.0 / 1024.0;
 
-/// Flag in `Params::flags`: the step has two sets of spheres, and only pairs with one sphere from
-/// each set count.
 pub(crate) const FLAG_TWO_SETS: u32 = 1;
-/// Flag in `Params::flags`: the GPU driver may end long shader loops early. The shader `pairs` then
-/// counts the invocations that reach their end, to detect missing work.
+/// The driver may end long loops early, so `pairs` counts the invocations that reach their end.
 pub(crate) const FLAG_WATCH: u32 = 2;
 
-/// Flag in `Params::flags`: the shader `decide` decides the pairs that the shader `pairs` has found.
 pub(crate) const FLAG_DECIDE: u32 = 4;
 
-/// Value of `SourceLayout::motion_kind`: the application's spheres do not move.
 pub(crate) const MOTION_NONE: u32 = 0;
-/// Value of `SourceLayout::motion_kind`: the application's buffer holds velocities.
 pub(crate) const MOTION_VELOCITY: u32 = 1;
-/// Value of `SourceLayout::motion_kind`: the application's buffer holds previous centres.
 pub(crate) const MOTION_PREVIOUS: u32 = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,16 +71,13 @@ macro_rules! constants {
     };
 }
 
-/// Largest number of impacts of a sphere in a substep of hard-sphere dynamics.
 pub(crate) const MOST_IMPACTS: u32 = 8;
 
-/// Number of sweeps over the contacts of spheres that rest, at most.
 pub(crate) const SWEEPS: u32 = 64;
 
-/// Largest number of spheres that get wider pads at once in hard-sphere dynamics, because they have moved farther than
-/// their pads.
+/// Spheres that get wider pads at once.
 pub(crate) const MOST_LEFT: u32 = 4096;
-/// Largest number of walls and meshes in hard-sphere dynamics: each sphere has a 32-bit mask with one bit for each.
+/// Each sphere has a 32-bit mask.
 pub(crate) const MOST_WALLS: u32 = 32;
 
 constants! {

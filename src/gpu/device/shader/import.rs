@@ -11,8 +11,8 @@ pub(super) const fn name_of(path: &'static str) -> &'static str {
     path.split_at(at).1
 }
 
-/// Defines the list of all parts: the files of `shaders/shared/`, and of the folders `parts` for those
-/// that one folder of kernels imports. Each is a pair of a name and a text.
+/// Defines the list of all parts, as pairs of a name and a text: `shaders/shared/`, and the
+/// folders `parts` for one folder of kernels.
 macro_rules! parts {
     ($($name:literal),* $(,)?) => {
         pub(super) const PARTS: &[(&str, &str)] = &[$((
@@ -94,16 +94,14 @@ parts![
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BadImport {
-    /// A line of a shader file begins with `#` but is neither `#import` nor `#needs`.
     Directive(String),
     /// An `#import` line names no part.
     Part(String),
-    /// An `#import` line names an item that the shared file does not declare.
-    Item { part: String, item: String },
-    /// A shared file imports itself, directly or through other files.
+    Item {
+        part: String,
+        item: String,
+    },
     Cycle(String),
-    /// A shared file requires a variable by `#needs`, but the shader that imports the file does not
-    /// declare it.
     Need(String),
 }
 
@@ -121,9 +119,7 @@ impl Display for BadImport {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Directive<'a> {
-    /// `#import part::{item, item}`: imports items from a shared file.
     Import { part: &'a str, items: Vec<&'a str> },
-    /// `#needs name, name`: names variables that the importing shader must declare.
     Needs(Vec<&'a str>),
 }
 
@@ -178,14 +174,12 @@ pub(super) fn declared(text: &str) -> impl Iterator<Item = &str> {
 struct Module {
     text: String,
     done: Vec<&'static str>,
-    /// Stack of the shared shader files whose import is in progress. Each file in it imports the
-    /// next one.
+    /// Each imports the next one.
     open: Vec<&'static str>,
     needs: Vec<&'static str>,
 }
 
 impl Module {
-    /// Adds the text of a shader file to the module, after the shared files that it imports.
     fn add(&mut self, text: &'static str, parts: &Parts) -> Result<(), BadImport> {
         for directive in directives(text)? {
             match directive {
@@ -235,9 +229,8 @@ impl Module {
 
 type Parts = [(&'static str, &'static str)];
 
-/// Returns the complete WGSL module of a shader file. It begins with all shared files that the
-/// shader file imports, directly or indirectly. Each of them occurs once, after the files that it
-/// imports itself. The shader file is at the end.
+/// Returns the complete WGSL module of a shader file: each part that it imports, once and after
+/// those that the part imports, then the file.
 pub(super) fn resolve(kernel: &'static str, parts: &Parts) -> Result<String, BadImport> {
     let mut module = Module::default();
     module.add(kernel, parts)?;

@@ -31,9 +31,8 @@ macro_rules! kernel {
     };
 }
 
-/// Defines a struct with a field for each compiled kernel, and a list of the same kernels. Each
-/// line of input has the field, the WGSL file, the entry point and the values of the override
-/// constants.
+/// Defines a struct of compiled kernels, and their list. A line has the field, the WGSL file,
+/// the entry point and the override constants.
 macro_rules! kernels {
     (
         $(#[$doc:meta])* $set:ident, $all:ident:
@@ -57,7 +56,6 @@ macro_rules! kernels {
 }
 
 kernels! {
-    /// The compute shaders that run in every time step.
     Stages, STAGES:
     measure_spacing: "collide/measure_spacing", "main", [];
     measure_ranks: "collide/measure_ranks", "main", [];
@@ -74,7 +72,6 @@ kernels! {
 }
 
 kernels! {
-    /// The compute shaders that run only in a periodic domain.
     Periodic, PERIODIC:
     lattice_units: "periodic/lattice_units", "main", [];
     wrap: "periodic/wrap", "main", [];
@@ -86,15 +83,12 @@ kernels! {
 }
 
 kernels! {
-    /// The compute shaders that decide exactly which pairs touch.
     Decide, DECIDE:
     decide: "collide/decide", "main", [];
     decide_periodic: "periodic/decide_periodic", "main", [];
 }
 
 kernels! {
-    /// The compute shaders that read spheres from the application's own GPU buffers, and compute
-    /// the parameters that depend on them.
     Load, LOAD:
     load_params: "collide/load_params", "main", [];
     load_first: "collide/load_spheres", "first_set", [];
@@ -103,8 +97,7 @@ kernels! {
 }
 
 kernels! {
-    /// The compute shader that copies each pair together with the values of its two spheres. From
-    /// these copies, the CPU computes the exact result.
+    /// Copies each pair with its two spheres, for the exact result on the host.
     Gather, GATHER:
     gather: "collide/gather", "main", [];
 }
@@ -125,7 +118,6 @@ kernels! {
     changes_flag: "reduce/changes", "flag", [];
     changes_write: "reduce/changes", "write", [];
     changes_keep: "reduce/changes", "keep", [];
-    // The following shaders run only in a periodic domain.
     sort_items: "reduce/sort_items", "main", [];
     unique_images_flag: "reduce/unique_images", "flag", [];
     unique_images_write: "reduce/unique_images", "write", [];
@@ -149,7 +141,6 @@ kernels! {
 }
 
 kernels! {
-    /// The compute shaders for steps with walls.
     WallKernels, WALLS:
     load_params_walls: "collide/load_params", "main", [("LOAD_ONE_OF_TWO", 1.0)];
     walls: "walls/walls", "main", [];
@@ -195,8 +186,7 @@ kernels! {
 }
 
 kernels! {
-    /// The compute shaders of hard-sphere dynamics in which spheres can rest: some in place of those of [`Dynamics`], and
-    /// those that find the impulses between bodies that touch.
+    /// In place of those of [`Dynamics`], or besides.
     Rests, RESTS:
     resting_find: "dynamics/simulation_find", "main", [("RESTS", 1.0), ("MESHES", 1.0)];
     resting_strike: "dynamics/simulation_strike", "main", [("RESTS", 1.0)];
@@ -244,7 +234,6 @@ impl Kernel {
 
 pub(crate) struct Compiled {
     pub(crate) name: &'static str,
-    /// Label of the wgpu objects, shown by GPU debuggers.
     pub(crate) label: String,
     pub(crate) bindings: Vec<Binding>,
     pub(crate) layout: wgpu::BindGroupLayout,

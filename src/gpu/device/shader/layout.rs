@@ -19,10 +19,8 @@ use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::{OCTAVES, sample_size};
 use crate::shared::units::Units;
 
-/// Offset alignment for uniform buffer bindings, in bytes, that every device accepts.
 pub(crate) const UNIFORM_ALIGNMENT: u64 = 256;
 
-/// A Rust type whose values are stored in GPU buffers.
 pub(crate) trait Element: Pod {
     const WGSL: &'static str;
 }
@@ -54,7 +52,7 @@ pub(super) struct StructLayout {
     pub(super) fields: &'static [(&'static str, usize)],
 }
 
-/// Defines Rust twins of WGSL structures. A field whose name begins with `unused` is padding.
+/// A field whose name begins with `unused` is padding.
 macro_rules! layouts {
     ($(
         $(#[$doc:meta])*
@@ -528,9 +526,8 @@ layouts! {
 }
 
 impl Params {
-    /// Returns the parameters of a step. All capacities and limits and the serial number are 0. If
-    /// the spheres are in GPU buffers of the application, `spheres` is 0, and the shader
-    /// `load_params` sets their number.
+    /// Without capacities, limits and serial number. If the spheres are in buffers of the
+    /// application, `spheres` is 0, and `load_params` sets their number.
     pub(crate) fn new(spheres: usize, sets: Sets, dt: f32, units: Units) -> Self {
         let [length_power, velocity_power] = units.powers(dt);
         Self {
