@@ -246,7 +246,7 @@ pub struct NeighborList<T: Number = f32> {
     rows: Vec<usize>,
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) searched: Vec<T::Packed>,
-    /// Since the list was made. Empty if no particle has been wrapped.
+    /// By how many edges each particle has been wrapped since the list was made. Empty if none has been.
     #[cfg_attr(feature = "serde", serde(skip))]
     wrapped: Vec<[i32; 3]>,
     rule: Rule,

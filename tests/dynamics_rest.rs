@@ -2,7 +2,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use carom::{HardSphere, Simulation, SimulationOptions, StepReport, Wall, Walls};
+use carom::{
+    Encounter, HardSphere, Mesh, Outcome, Partner, Response, Simulation, SimulationOptions,
+    StepReport, Wall, Walls,
+};
 use fastrand::Rng;
 use glam::DVec3;
 
@@ -26,6 +29,31 @@ fn walls(width: f32, height: f32, dimensions: usize) -> Walls {
     faces
         .map(|(normal, offset)| Wall::half_space(normal, offset))
         .collect()
+}
+
+/// The floor and the sides of a box of the given width, of `across` by `across` squares of two triangles each.
+fn mesh_box(width: f32, across: u8) -> Walls {
+    let mut walls = Walls::new();
+    for side in 0..5 {
+        let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+        for (i, j) in (0..=across).flat_map(|i| (0..=across).map(move |j| (i, j))) {
+            let [x, y] = [i, j].map(|k| width * f32::from(k) / f32::from(across));
+            vertices.push(match side {
+                0 => [x, 0.0, y],
+                1 => [0.0, x, y],
+                2 => [width, x, y],
+                3 => [x, y, 0.0],
+                _ => [x, y, width],
+            });
+        }
+        let at = |i: u8, j: u8| u32::from(i) * u32::from(across + 1) + u32::from(j);
+        for (i, j) in (0..across).flat_map(|i| (0..across).map(move |j| (i, j))) {
+            triangles.push([at(i, j), at(i, j + 1), at(i + 1, j)]);
+            triangles.push([at(i + 1, j + 1), at(i + 1, j), at(i, j + 1)]);
+        }
+        walls.push_mesh(Mesh::new(vertices, triangles).expect("a valid mesh"));
+    }
+    walls
 }
 
 fn options(
@@ -349,6 +377,8 @@ struct Run {
     /// Kinetic energy of each sphere at the end.
     energy: f64,
     deepest: f64,
+    /// The energy that all frames together added, and not only took away, by the energy that lifts a sphere by its radius.
+    added: f64,
     /// How far the middle of all centres moved down in the last tenth of the run.
     sunk: f64,
     /// The force on the floor in the last tenth of the run, by the weight.
@@ -374,10 +404,13 @@ fn run(
         substeps: Vec::new(),
         energy: 0.0,
         deepest: 0.0,
+        added: 0.0,
         sunk: 0.0,
         force: 0.0,
     };
     let last = frames - frames / 10;
+    let energy = |pile: &Simulation| pile.kinetic_energy() / count + GRAVITY * height(pile);
+    let mut before = energy(&pile);
     for frame in 0..frames {
         if frame == last {
             run.sunk = height(&pile);
@@ -386,6 +419,9 @@ fn run(
         run.impacts
             .push(report.sphere_impacts + report.wall_impacts);
         run.substeps.push(report.substeps);
+        let after = energy(&pile);
+        run.added += (after - before).max(0.0) / (GRAVITY * spheres[0].radius);
+        before = after;
         if frame >= last {
             run.force -= report.wall_impulses[0][1] * 60.0 / (frames - last) as f64 / weight;
         }
@@ -428,7 +464,8 @@ fn check(name: &str, run: &Run, spheres: usize) {
     let worst = run.substeps.iter().max().copied().unwrap_or_default();
     assert!(worst < 2000, "{name}: {worst} substeps in a frame");
     assert!(run.energy < 1e-9, "{name}: the energy is {}", run.energy);
-    assert!(run.deepest < 1e-4, "{name}: the overlap is {}", run.deepest);
+    assert!(run.deepest < 1e-5, "{name}: the overlap is {}", run.deepest);
+    assert!(run.added < 2e-2, "{name}: the energy grew by {}", run.added);
     assert!(run.sunk.abs() < 1e-3, "{name}: sunk by {}", run.sunk);
     assert!(
         (run.force - 1.0).abs() < 1e-2,
@@ -441,7 +478,7 @@ fn check(name: &str, run: &Run, spheres: usize) {
 #[test]
 fn rows_without_room_come_to_rest() {
     for (count, across) in [(50, 10), (20, 5), (2, 2)] {
-        for contact_time in [1e-4, 1e-3, 1e-2, 1e-1] {
+        for contact_time in [1e-5, 1e-4, 1e-3, 1e-2, 1e-1] {
             let name = format!("{count} discs, {across} across, contact time {contact_time}");
             let width = across as f32;
             let rules = options(walls(width, 100.0, 2), [0.9, 0.8], contact_time);
@@ -456,11 +493,206 @@ fn rows_without_room_come_to_rest() {
 /// A pile in a box comes to rest.
 #[test]
 fn piles_come_to_rest() {
-    for (restitution, contact_time) in [(0.0, 1e-3), (0.1, 1e-2), (0.5, 1e-3), (0.5, 1e-1)] {
+    for (restitution, contact_time, seconds) in [
+        (0.0, 1e-3, 25),
+        (0.1, 1e-2, 25),
+        (0.1, 1e-5, 40),
+        (0.5, 1e-3, 25),
+        (0.5, 1e-1, 40),
+        (0.9, 1e-5, 20),
+    ] {
         let name = format!("restitution {restitution}, contact time {contact_time}");
         let rules = options(walls(4.0, 100.0, 3), [restitution; 2], contact_time);
-        let run = run(&poured(40, 1), 4.0, 3, rules, 1500);
+        let run = run(&poured(40, 1), 4.0, 3, rules, 60 * seconds);
         check(&name, &run, 40);
+        assert_eq!(run.energy, 0.0, "{name}");
+        let at_rest = 60 * seconds - 60;
+        assert_eq!(run.impacts[at_rest..].iter().sum::<u64>(), 0, "{name}");
+    }
+}
+
+/// While a pile settles, its contacts have few impacts, however short the contact time is.
+#[test]
+fn a_pile_that_slides_has_few_impacts() {
+    let rules = options(walls(4.0, 100.0, 3), [0.1; 2], 1e-5);
+    let mut pile = simulation(&poured(40, 1), rules);
+    for frame in 0..240 {
+        let report = step(&mut pile, 1.0 / 60.0);
+        let impacts = report.sphere_impacts + report.wall_impacts;
+        assert!(impacts < 2000, "frame {frame}: {impacts} impacts");
+    }
+}
+
+/// An inelastic ball that slides slowly along a floor stops after a while. A faster one and an elastic one do not. The floor
+/// bears the weight of each.
+#[test]
+fn a_ball_that_slides_slowly_stops() {
+    for (restitution, speed, left) in [(0.9, 1e-3, 0.0), (0.9, 1e-2, 1e-2), (1.0, 1e-3, 1e-3)] {
+        let ball = HardSphere::new([2.0, 0.5, 5.0], 0.5).with_velocity([speed, 0.0, 0.0]);
+        let rules = options(walls(10.0, 10.0, 3), [restitution; 2], 1e-3);
+        let mut sliding = simulation(&[ball], rules);
+        let mut impulse = 0.0;
+        for _ in 0..180 {
+            impulse -= step(&mut sliding, 1.0 / 60.0).wall_impulses[0][1];
+        }
+        let ball = sliding.spheres()[0];
+        let weight = ball.mass * GRAVITY * 3.0;
+        assert!((impulse / weight - 1.0).abs() < 1e-6, "{impulse} {weight}");
+        assert!((ball.velocity[0] - left).abs() < 1e-15, "{ball:?}");
+        let moved = ball.center[0] - 2.0;
+        assert!(
+            (3.0 * left - 1e-9..=3.0 * speed + 1e-9).contains(&moved),
+            "{ball:?}"
+        );
+    }
+}
+
+/// Balls at rest that overlap are moved apart, and get no velocity by it.
+#[test]
+fn overlaps_are_pushed_out_without_velocities() {
+    for contact_time in [1e-5, 1e-1] {
+        let column = [0.4999, 1.4995, 2.499].map(|y| HardSphere::new([0.5, y, 0.5], 0.5));
+        let rules = options(walls(1.0, 10.0, 3), [0.5; 2], contact_time);
+        let mut standing = simulation(&column, rules);
+        for _ in 0..120 {
+            step(&mut standing, 1.0 / 60.0);
+            let energy = standing.kinetic_energy();
+            assert!(energy < 1e-12, "{contact_time}: {energy}");
+        }
+        let deepest = deepest(standing.spheres(), 1.0, 3);
+        assert!(deepest < 1e-8, "{contact_time}: {deepest}");
+    }
+}
+
+/// Balls that lie still wake up when something takes their support away, moves it or comes near.
+#[test]
+fn what_lies_still_wakes_up() {
+    let rules = |walls| options(walls, [0.0; 2], 1e-3);
+    let asleep = |others: &[HardSphere], walls: Walls| {
+        let column = (0..3).map(|k| HardSphere::new([5.0, 0.5 + f64::from(k), 5.0], 0.5));
+        let all: Vec<_> = column.chain(others.iter().copied()).collect();
+        let mut standing = simulation(&all, rules(walls));
+        for _ in 0..30 {
+            step(&mut standing, 1.0 / 60.0);
+        }
+        standing
+    };
+    let box_walls = || walls(10.0, 10.0, 3);
+    // The lowest ball is put aside.
+    let mut edited = asleep(&[], box_walls());
+    edited
+        .edit(|balls| balls[0].center[0] = 1.0)
+        .expect("a valid edit");
+    step(&mut edited, 0.25);
+    let y = edited.spheres()[2].center[1];
+    assert!((y - 2.5 + 0.5 * GRAVITY * 0.0625).abs() < 0.02, "{y}");
+    // A rule removes the lowest ball when another one hits it.
+    let bullet = HardSphere::new([0.5, 0.5, 5.0], 0.5).with_velocity([4.0, 0.0, 0.0]);
+    let mut shot = asleep(&[bullet], box_walls());
+    let remove = |encounter: &Encounter| match (encounter.sphere, encounter.partner) {
+        (0, Partner::Sphere(3)) => Response::Each([Outcome::Remove, Outcome::Velocity([0.0; 3])]),
+        _ => Response::Bounce,
+    };
+    for _ in 0..60 {
+        shot.step_with(1.0 / 60.0, &remove)
+            .expect("the step is possible");
+    }
+    assert!(shot.is_removed(0));
+    assert!(
+        (shot.spheres()[2].center[1] - 1.5).abs() < 1e-3,
+        "{:?}",
+        shot.spheres()
+    );
+    // A ball slides against the lowest one, slower than what counts as slow, and presses it along the floor.
+    let slider = HardSphere::new([3.995, 0.5, 5.0], 0.5).with_velocity([0.005, 0.0, 0.0]);
+    let mut pushed = asleep(&[slider], box_walls());
+    let before = pushed.spheres()[0].center[0];
+    step(&mut pushed, 1.5);
+    assert!(
+        pushed.spheres()[0].center[0] > before + 1e-4,
+        "{:?}",
+        pushed.spheres()
+    );
+    // Two balls go on together after one has slid slowly against the other.
+    let still = HardSphere::new([5.0, 0.5, 5.0], 0.5);
+    let slider = HardSphere::new([3.98, 0.5, 5.0], 0.5).with_velocity([0.008, 0.0, 0.0]);
+    let mut together = simulation(&[still, slider], rules(box_walls()));
+    for _ in 0..300 {
+        step(&mut together, 1.0 / 60.0);
+    }
+    for ball in together.spheres() {
+        assert!((ball.velocity[0] - 0.004).abs() < 1e-6, "{ball:?}");
+    }
+    // A side wall moves against the column.
+    let mut moving = walls(10.0, 10.0, 3);
+    moving.push(Wall::half_space([1.0, 0.0, 0.0], 4.0).with_velocity([1.0, 0.0, 0.0]));
+    let mut shoved = asleep(&[], moving);
+    step(&mut shoved, 1.5);
+    for ball in &shoved.spheres()[..1] {
+        assert!(ball.center[0] > 6.4, "{ball:?}");
+    }
+}
+
+/// A pile at rest costs the same on a mesh as on planes, and little: it needs one substep without impacts, even for an hour.
+#[test]
+fn a_pile_at_rest_costs_little_on_a_mesh_too() {
+    for walls in [walls(4.0, 100.0, 3), mesh_box(4.0, 5)] {
+        let mut pile = simulation(&poured(27, 1), options(walls, [0.1; 2], 1e-3));
+        for _ in 0..1500 {
+            step(&mut pile, 1.0 / 60.0);
+        }
+        assert_eq!(pile.kinetic_energy(), 0.0);
+        for duration in [1.0 / 60.0, 1.0 / 60.0, 3600.0] {
+            let report = step(&mut pile, duration);
+            assert_eq!((report.substeps, report.wall_impacts), (1, 0), "{report:?}");
+            assert_eq!(
+                (report.sphere_impacts, report.largest_island),
+                (0, 0),
+                "{report:?}"
+            );
+        }
+    }
+}
+
+/// Without a contact time, a ball that lies on a floor is an error that says what to do, and does not come to rest. With
+/// one, a ball that lies there, elastic or not, rests, and a floor that moves carries a ball that it has caught.
+#[test]
+fn a_ball_that_lies_on_a_floor_rests_with_a_contact_time() {
+    for restitution in [0.5, 1.0] {
+        for (depth, speed) in [(0.0, 0.0), (0.3, 0.0), (0.0, 0.5), (0.3, 0.5)] {
+            let floor = || {
+                let floor = Wall::half_space([0.0, 1.0, 0.0], 0.0);
+                [floor.with_velocity([0.0, speed, 0.0])]
+                    .into_iter()
+                    .collect()
+            };
+            let start = HardSphere::new([0.0, 1.0 - depth, 0.0], 1.0).with_velocity([
+                0.0,
+                speed.into(),
+                0.0,
+            ]);
+            let mut lying = simulation(&[start], options(floor(), [restitution; 2], 1e-3));
+            for _ in 0..300 {
+                let report = step(&mut lying, 1.0 / 60.0);
+                assert!(report.wall_impacts <= 100, "{report:?}");
+            }
+            let ball = lying.spheres()[0];
+            let height = ball.center[1] - f64::from(speed) * lying.time();
+            assert!(
+                (height - 1.0).abs() < 1e-6,
+                "{restitution} {depth} {speed}: {height}"
+            );
+            assert!(
+                (ball.velocity[1] - f64::from(speed)).abs() < 1e-6,
+                "{ball:?}"
+            );
+            if depth == 0.0 {
+                let rules = options(floor(), [restitution; 2], 0.0);
+                let error = simulation(&[start], rules).step(1.0);
+                let error = error.expect_err("the ball lies on the floor").to_string();
+                assert!(error.contains("contact time"), "{error}");
+            }
+        }
     }
 }
 

@@ -2,16 +2,15 @@
 # Breaks carom in one place after another, and checks that a test fails each time. A mutant that
 # survives means a gap in the tests, or a bound or comparison that nothing needs.
 #
-#   mutants.sh          the first mutant of each file, and all of rounding errors, bounds and margins
+#   mutants.sh          the first mutant of each file, and all of rounding, underflow, bounds and margins
 #   mutants.sh --all    all mutants
 #   mutants.sh PATTERN  those of all whose description, file or tests match PATTERN, an extended regular expression
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-root=$PWD
 wanted=${1:-}
 # Builds of the mutants need a target folder of their own. In the usual one, Cargo would take them
 # for builds of the real sources.
-usual=${CARGO_TARGET_DIR:-$root/target}
+usual=${CARGO_TARGET_DIR:-$PWD/target}
 export CARGO_TARGET_DIR=$usual/mutants RUST_BACKTRACE=0
 # The builds differ in few lines, so incremental ones recompile little.
 export CARGO_INCREMENTAL=1
@@ -33,6 +32,9 @@ mkdir "$copy/carom"
 # The copy includes files and changes that are not committed yet.
 git ls-files --cached --others --exclude-standard -z |
     { xargs -0 ls -d 2>/dev/null || true; } | tar -cf - -T - | tar -xf - -C "$copy/carom"
+# Another copy stays as it is, so that changes of the originals do not matter from now on.
+cp -r "$copy/carom" "$copy/given"
+root=$copy/given
 cd "$copy/carom"
 # The tool is replaced by an empty program, and its readers by an empty library, because no mutant needs
 # them.
@@ -46,7 +48,7 @@ whats=('') files=('') froms=('') tos=('') tests=('')
 # mutant WHAT FILE FROM TO TEST...: a mutant replaces FROM, which must occur exactly once, by TO in FILE, so
 # that the tests selected by TEST... fail. The check of FROM is for all mutants, also those that are not wanted.
 declare -A seen=()
-bounds='bound|margin|term|round|error of'
+bounds='bound|margin|term|round|error of|flow|digits|bend|differences'
 mutant() {
     if [[ $(FROM=$3 perl -0ne 'print scalar(() = /\Q$ENV{FROM}\E/g)' "$root/$2") != 1 ]]; then
         echo "mutants.sh: $2 must contain this text exactly once: $3" >&2
@@ -353,20 +355,20 @@ mutant 'rows of pairs with images are sorted without their images' src/cpu/list.
 mutant 'images of an earlier step stay in a reused list' src/cpu/list.rs \
     'list_images[..kept].as_flattened_mut().fill(0);' 'let _ = kept;' --test periodic a_reused_list
 mutant 'float64: the enclosing spheres do not cover the rounding of centres and velocities' src/wide/enclose.rs \
-    'let error = rounded + off * length' 'let error = off * length' --test float64
+    'let error = rounded + off * length' 'let error = off * length' --test float64 lists_in_open
 mutant 'float64: the enclosing spheres do not cover the rounding of wrapped centres' src/wide/enclose.rs \
     'rounded + off * length + 4.0' 'rounded + 4.0' --test float64 far_centres
 mutant 'float64: the enclosing spheres do not cover the rounding of the edges' src/wide/enclose.rs \
-    'error + self.share * (reach + radius)' 'error' --test float64
+    'error + self.share * (reach + radius)' 'error' --test float64 single_extreme
 mutant 'float64: the spheres at triangles do not cover the rounding of their corners' src/wide/walls.rs \
-    'let margin = kept.off + slip + frame.share * reach + LEAST;' \
-    'let margin = 0.0 * (kept.off + slip + frame.share * reach + LEAST);' --test float64_walls far_from_the_corners
+    'let margin = kept.off + slip + frame.share * reach;' \
+    'let margin = 0.0 * (kept.off + slip + frame.share * reach);' --test float64_walls far_from_the_corners
 mutant 'float64: the spheres at walls do not cover the rounding of directions' src/wide/walls.rs \
     'const DIRECTION: f64 = 1.0 / (1 << 23) as f64;' 'const DIRECTION: f64 = 0.0;' --test float64_walls points
 mutant 'float64: the quick test rounds a time although its error leaves it open' src/wide/quick.rs \
     'low.simd_eq(high)' 'low.simd_le(high)' --test float64 lists_in_open
 mutant 'float64: a time is rounded although its error leaves it open' src/wide/pair.rs \
-    'low.simd_eq(high)' 'low.simd_le(high)' --test float64
+    'low.simd_eq(high)' 'low.simd_le(high)' --test float64 hard_pairs
 mutant 'float64: the quick test multiplies all digits of an estimate' src/wide/quick.rs \
     '(toi * splat(self.dt)) & splat(DIGITS)' '(toi * splat(self.dt))' --test float64 hard_pairs
 mutant 'float64: the quick test multiplies all digits of a speed' src/wide/quick.rs \
@@ -374,7 +376,7 @@ mutant 'float64: the quick test multiplies all digits of a speed' src/wide/quick
 mutant 'float64: the grid of the quick test is too fine for exact squares' src/wide/quick.rs \
     '* splat(GRID);' '* splat(GRID / 64.0);' --test float64 hard_pairs
 mutant 'float64: the grid of the quick test is so coarse that lower parts are large' src/wide/quick.rs \
-    '* splat(GRID);' '* splat(GRID * 1024.0);' --test float64 hard_pairs
+    '* splat(GRID);' '* splat(GRID * 1e9);' --lib estimates_of_grazing
 mutant 'float64: the quick test does not count the error of the residual' src/wide/quick.rs \
     'splat(RESIDUAL) * all * inverse' 'splat(0.0 * RESIDUAL) * all * inverse' --test float64 lists_in_open
 mutant 'float64: the quick test does not count the error of a step' src/wide/quick.rs \
@@ -409,6 +411,59 @@ mutant 'float64: the reach of a list is rounded down' src/number.rs \
     '(1_u64 << 46) as f64)).next_up()' '(1_u64 << 46) as f64))' --test float64 valid_lists
 mutant 'float64: the squares of short distances underflow' src/number.rs \
     'square < f64::MIN_POSITIVE * 1e40' 'square < 0.0 * 1e40' --test float64 neighbours
+mutant 'float64: the quick test takes pairs that graze' src/wide/quick.rs \
+    'splat(STEEP) * rr' 'splat(0.0 * STEEP) * rr' --lib estimates_of_grazing
+mutant 'float64: the quick test takes estimates that are far off' src/wide/quick.rs \
+    'splat(NEAR) * rr' 'splat(1e6 * NEAR) * rr' --lib estimates_of_grazing
+mutant 'float64: the quick test takes positions that have lost their digits' src/wide/quick.rs \
+    'splat(FAR_TERMS) * rh' 'splat(f64::MAX) + splat(0.0 * FAR_TERMS) * rh' --lib estimates_of_far
+mutant 'float64: the quick test takes radii whose squares underflow' src/wide/quick.rs \
+    'splat(LEAST[0])' 'splat(0.0 * LEAST[0])' --test float64 hard_pairs
+mutant 'float64: the quick test takes times that round to the end of the step' src/wide/quick.rs \
+    'high.simd_lt(splat(self.dt))' 'high.simd_le(splat(self.dt))' --test float64 hard_pairs
+mutant 'float64: all times that round to the end of the step are hits' src/wide/pair.rs \
+    'high.simd_lt(either' 'high.simd_le(either' --test float64 hard_pairs
+mutant 'float64: all times that round to the end of the step are misses' src/wide/pair.rs \
+    'low.simd_gt(end)' 'low.simd_ge(end)' --test float64 hard_pairs
+mutant 'float64: signs count although a displaced position has lost its digits' src/wide/pair.rs \
+    'told & outside.abs()' '(told | !told) & outside.abs()' --test float64 far_images_that
+mutant 'float64: the error of a displaced place does not count in a depth' src/wide/pair.rs \
+    'terms * PLACE_OFF' '0.0 * terms * PLACE_OFF' --test float64 far_images_that
+mutant 'float64: images just touch although a displacement is rounded' src/wide/pair.rs \
+    'keep(product(edge, times, split(edge), split(times)))' 'product(edge, times, split(edge), split(times))[0]' \
+    --test float64 almost_just
+mutant 'float64: images just touch although a sum is rounded' src/wide/pair.rs \
+    'keep(sum(away, term))' 'sum(away, term)[0]' --test float64 almost_just
+mutant 'float64: a sum of three is rounded twice' src/wide/double.rs \
+    'let is_even = rest.to_bits() & 1 == 0;' 'let is_even = false;' --test float64 coincident
+mutant 'float64: the reach of a list does not cover the rounding of moves' src/number.rs \
+    'y * (1.0 + 1.0 / (1_u64 << 46) as f64)' 'y' --test float64 valid_lists
+mutant 'float64: an enclosing half-space does not grow' src/wide/walls.rs \
+    'nearest(offset + error)' 'nearest(offset + 0.0 * error)' --test float64_walls narrow
+mutant 'float64: an enclosing hollow wall does not shrink' src/wide/walls.rs \
+    '(radius - error)' '(radius - 0.0 * error)' --test float64_walls narrow
+mutant 'float64: an enclosing solid wall does not grow' src/wide/walls.rs \
+    'nearest(radius + error)' 'nearest(radius + 0.0 * error)' --test float64_walls narrow
+mutant 'float64: an enclosing cylinder does not cover the rounding of its axis' src/wide/walls.rs \
+    '{ DIRECTION } else' '{ 0.0 } else' --test float64_walls narrow
+mutant 'float64: spheres at walls do not cover the rounding of normals' src/wide/walls.rs \
+    '+ DIRECTION,' '+ 0.0 * DIRECTION,' --test float64_walls narrow
+mutant 'float64: an enclosing round wall does not cover the rounding of its velocity' src/wide/walls.rs \
+    'off + slip + (tilt' 'off + (tilt' --test float64_walls narrow
+mutant 'float64: spheres do not cover the rounding of the velocity of a mesh' src/wide/walls.rs \
+    'kept.off + slip + frame' 'kept.off + frame' --test float64_walls narrow
+mutant 'float64: an enclosing round wall does not cover the rounding of the edges' src/wide/walls.rs \
+    '(tilt + share) * reach' 'tilt * reach' --test float64_walls narrow
+mutant 'float64: spheres at triangles do not cover the rounding of the edges' src/wide/walls.rs \
+    'slip + frame.share * reach' 'slip' --test float64_walls narrow
+mutant 'float64: an enclosing cylinder counts images in space only' src/wide/walls.rs \
+    'Ok(share.max(frame.share))' 'Ok(frame.share)' --test float64_walls narrow
+mutant 'float64: spheres at walls do not cover the rounding of the edges' src/wide/walls.rs \
+    'frame.share.max(walls.share) + DIRECTION' 'walls.share + DIRECTION' --test float64_walls narrow
+mutant 'float64: the rounding of edges counts as if no cell were oblique' src/wide/enclose.rs \
+    '(dual / scale.length).length()' '(dual / scale.length).length().min(1.0)' --test float64_walls narrow
+mutant 'float64: the test before the integers has no margin where squares underflow' src/walls/wide.rs \
+    '* dt) + LEAST' '* dt) + 0.0 * LEAST' --test float64_walls tiny_hollow
 mutant 'float64: the test before the integers has no margin at walls' src/walls/wide.rs \
     'MARGIN * (of_sphere' '0.0 * MARGIN * (of_sphere' --test float64_walls contacts_in_open
 mutant 'the reach of a neighbour list is rounded to nearest' src/number.rs \
@@ -505,7 +560,30 @@ mutant 'elastic balls come to rest' src/dynamics/replay.rs \
 mutant 'spheres hover when their support is gone' src/dynamics/rest.rs \
     'longest = longest.min(most.max(options.contact_time));' '' --test dynamics_rest knocked_away
 mutant 'walls do not bear what rests on them' src/dynamics/rest.rs \
-    'let momentum = contact.normal * contact.impulse;' 'let momentum = contact.normal * 0.0;' --test dynamics_rest bears_the_weight
+    'let momentum = contact.normal * contact.impulse;' 'let momentum = contact.normal * 0.0;' --test dynamics_rest slides_slowly
+mutant 'walls do not bear what sleeps on them' src/dynamics/rest.rs \
+    'pair.normal * (pair.force * duration)' 'pair.normal * 0.0' --test dynamics_rest bears_the_weight
+mutant 'contacts that last have impacts' src/dynamics/replay.rs \
+    '(link.impacts > 0 || link.lasts)' '(link.impacts > 0)' --test dynamics_rest that_slides
+mutant 'overlaps are not pushed out' src/dynamics/rest.rs \
+    'const SWEEPS: usize = 4;' 'const SWEEPS: usize = 0;' --test dynamics_rest pushed_out
+mutant 'overlaps are pushed out at a speed' src/dynamics/rest.rs \
+    'let parting = if depth > 0.0 {' 'let parting = if depth > 0.0 { 0.2 * depth / duration } else if depth > 9.0 {' \
+    --test dynamics_rest pushed_out
+mutant 'what comes near wakes nothing' src/dynamics/rest.rs \
+    'forces.disturb(start.ids[other as usize])?;' '' --test dynamics_rest wakes_up
+mutant 'an impact wakes nothing' src/dynamics/simulation.rs \
+    'self.rest.forces.disturb(id)?;' 'let _ = id;' --test dynamics_rest wakes_up
+mutant 'an edit wakes nothing' src/dynamics/simulation.rs \
+    'self.rest.forces.wake();' '' --test dynamics_rest wakes_up
+mutant 'what hardly moves does not sleep' src/dynamics/rest.rs \
+    'const CALM: f64 = 1e-3;' 'const CALM: f64 = 1e-12;' --test dynamics_rest slides_slowly
+mutant 'what lies still does not sleep' src/dynamics/rest.rs \
+    'let lies = load.lies || load.is_calm;' 'let lies = false;' --test dynamics_rest costs_little
+mutant 'a world that sleeps is searched' src/dynamics/simulation.rs \
+    '!forces.sleeping.is_empty()' 'forces.sleeping.len() > usize::MAX / 2' --test dynamics_rest costs_little
+mutant 'spheres at one point make substeps short' src/dynamics/pace.rs \
+    'candidates > CROWDED && ' 'candidates > 1e9 * CROWDED && ' --test dynamics fly_apart
 mutant 'the impulses of a pile are sought along the gradient' src/dynamics/impulses.rs \
     'contact.parts()[0] - common / energy * contact.direction' 'contact.parts()[0]' --lib a_column_is_found
 mutant 'edges inside a flat surface lift spheres' src/dynamics/surface.rs \
@@ -539,8 +617,14 @@ mutant 'a snapshot forgets how many substeps a search serves' src/dynamics/pace.
     'self.substeps.code(coder)?;' '' --test dynamics_edits saved_simulation
 mutant 'a snapshot forgets when the spheres were sorted' src/dynamics/state.rs \
     'self.age.code(coder)?;' '' --test dynamics_edits saved_simulation
-mutant 'a snapshot forgets the forces of rest' src/dynamics/rest.rs \
-    'self.forces.code(coder)?;' '' --test dynamics_edits saved_simulation
+mutant 'a snapshot forgets the forces of rest' src/dynamics/forces.rs \
+    'awake.code(coder)?;' '' --test dynamics_edits saved_asleep
+mutant 'a snapshot forgets what sleeps' src/dynamics/forces.rs \
+    'groups.code(coder)?;' '' --test dynamics_edits saved_asleep
+mutant 'a snapshot forgets for how long spheres have rested' src/dynamics/forces.rs \
+    'calm.code(coder)?;' '' --test dynamics_edits saved_asleep
+mutant 'what sleeps does not feel an edit' src/dynamics/simulation.rs \
+    'self.rest.forces.wake();' '' --test dynamics_edits wakes_what_sleeps
 mutant 'a snapshot that was changed is read' src/dynamics/snapshot.rs \
     'if checksum(&words) != sum {' 'if false {' --test dynamics_edits not_whole
 mutant 'a forged snapshot names spheres that do not exist' src/dynamics/coded.rs \
@@ -561,7 +645,7 @@ mutant 'a slow answer to a slow impact lifts the sphere' src/dynamics/replay.rs 
 mutant 'a rule that changes nothing holds spheres up' src/dynamics/rules.rs \
     'approach.sum::<f64>() <= 0.0' 'true' --test dynamics_materials changes_nothing
 mutant 'contacts at rest end' src/dynamics/simulation.rs \
-    'let pressing = self.rest.pressing();' 'let pressing = self.rest.pressing().take(0);' \
+    'pairs.filter(|(_, force)| *force > 0.0)' 'pairs.filter(|_| false)' \
     --test dynamics_materials at_rest_lasts
 mutant 'the contacts of a step are forgotten' src/dynamics/simulation.rs \
     'self.contacts = contacts;' 'let _ = contacts;' --test dynamics_materials begin_last
@@ -603,6 +687,25 @@ mutant 'elastic balls come to rest on the GPU' shaders/dynamics/parts/rests.wgsl
     'slow * ELASTIC' 'slow' --test dynamics_gpu elastic_balls
 mutant 'walls do not bear what rests on them on the GPU' shaders/dynamics/simulation_settle.wgsl \
     'sum += contact.xyz * contact.w;' '' --test dynamics_gpu bears_the_weight
+mutant 'contact times are shorter than float32 permits' shaders/dynamics/simulation_plan.wgsl \
+    'max(simulation.contact_time, LEAST_CONTACT * sqrt(2.0 * largest / strength))' 'simulation.contact_time' \
+    --test dynamics_gpu collapses_at_once
+mutant 'a collapse does not spread' shaders/dynamics/simulation_sweep.wgsl \
+    'collapses |= impulse > 0.0 && other.w < 0.0;' '' --test dynamics_gpu collapses_at_once
+mutant 'collapses leave no strain' shaders/dynamics/simulation_commit.wgsl \
+    'rest + f32(touches[2u * i + 1u].z)' 'rest' --test dynamics_gpu squeezed_disc
+mutant 'the last third of the rounds adds impacts' shaders/dynamics/simulation_strike.wgsl \
+    'RESTS && 3u * simulation.round >= 2u * simulation_request.rounds' 'false' --test dynamics_gpu chain_of_impacts
+mutant 'spheres hover when their support is gone on the GPU' shaders/dynamics/simulation_settle.wgsl \
+    'at_most(fall, header.w != 0u);' '' --test dynamics_gpu knocked_away
+mutant 'a sphere that begins to fall gains energy' shaders/dynamics/simulation_commit.wgsl \
+    'moved += (velocity - end.velocity) * (0.5 * end.owed);' '' --test dynamics_gpu knocked_away
+mutant 'overlaps are not pushed out on the GPU' shaders/dynamics/simulation_commit.wgsl \
+    'moved += pushed_out(i);' '' --test dynamics_gpu overlap_is_pushed_out
+mutant 'overlapping spheres shorten the substeps' shaders/dynamics/simulation_candidates.wgsl \
+    'length(candidate.apart) < bodies[a].radius + bodies[b].radius' 'false' --test dynamics_gpu from_one_point
+mutant 'spheres too far from the origin are not told' shaders/dynamics/simulation_load.wgsl \
+    'apart > bitcast<f32>(radius)' 'false' --test dynamics_gpu too_far_from
 mutant 'a collapse is not told' shaders/dynamics/simulation_judge.wgsl \
     'duration < COLLAPSED * simulation.planned' 'false' --test dynamics_gpu tiny_distances
 mutant 'paths that are crossed in the past are not undone' shaders/dynamics/simulation_find.wgsl \
@@ -617,22 +720,22 @@ mutant 'a sphere may leave its pad' shaders/dynamics/simulation_settle.wgsl \
     'if moved > track.pad {' 'if moved > 1e9 * track.pad {' --test dynamics_gpu a_bullet
 mutant 'a sphere that leaves its pad meets no further sphere' shaders/dynamics/simulation_widen.wgsl \
     'if ignore_each_other(sphere.groups, padded.groups) || is_one_body(a, b) || is_known(left, i) {' 'if i != left {' \
-    --test dynamics_gpu bullets
+    --test dynamics_gpu bullets_among_balls
 mutant 'a sphere that leaves its pad meets spheres of its own body' shaders/dynamics/simulation_widen.wgsl \
     ' || is_one_body(a, b)' '' --test dynamics_gpu bullets_among_compound
 mutant 'the place of a moving wall has the rounding errors of its displacement' shaders/dynamics/simulation_walls.wgsl \
     'Sum(next.rounded, next.errors + error)' 'Sum(next.rounded, next.errors)' --test dynamics_gpu moved_far_in
 mutant 'a sphere that leaves its pad meets no further triangle' shaders/dynamics/simulation_widen_triangles.wgsl \
-    'if may_meet(triangle, mesh, padded, place)' 'if padded.radius < 0.0' --test dynamics_gpu bullets
+    'if may_meet(triangle, mesh, padded, place)' 'if padded.radius < 0.0' --test dynamics_gpu bullets_among_balls
 mutant 'a sphere that leaves its pad meets no further wall' shaders/dynamics/simulation_left.wgsl \
-    'tracks[i].walls |= 1u << k;' 'tracks[i].walls |= 0u;' --test dynamics_gpu bullets
+    'tracks[i].walls |= 1u << k;' 'tracks[i].walls |= 0u;' --test dynamics_gpu bullets_among_balls
 mutant 'earlier parts of a path are not tested against walls found later' shaders/dynamics/simulation_find.wgsl \
     'tracks[sphere].wide > 0.0)' 'tracks[sphere].wide > NEVER)' --test dynamics_gpu leaves_its_pad_hits
 mutant 'pads are widened before all paths are known' shaders/dynamics/simulation_plan.wgsl \
     'pad_dispatch = dispatch_over(0u);' '' --test dynamics_gpu with_five_rounds
 mutant 'no cell is marked near spheres that leave their pads' shaders/dynamics/parts/left_cells.wgsl \
     'atomicOr(&round_spheres[entry], 1u << (number % 32u));' 'atomicOr(&round_spheres[entry], 0u);' \
-    --test dynamics_gpu bullets
+    --test dynamics_gpu bullets_among_balls
 
 mutant 'a round leaves out the candidates of spheres whose paths have changed' shaders/dynamics/simulation_strike.wgsl \
     'gather_for_round(candidates[index].a + candidates[index].b - sphere);' 'gather_for_round(sphere);' \
@@ -696,7 +799,7 @@ mutant 'corners inside a flat surface lift spheres on the GPU' shaders/dynamics/
 mutant 'one-sided triangles are met from behind on the GPU' shaders/dynamics/parts/dynamics_triangles.wgsl \
     'simulation_request.one_sided != 0u' 'false' --test dynamics_gpu one_sided
 mutant 'spheres of one body hit one another' shaders/dynamics/simulation_candidates.wgsl \
-    'if a != b && is_one_body(a, b) {' 'if a > 8u && a != b && is_one_body(a, b) {' --test dynamics_gpu one_body_pass
+    'let one_body = is_one_body(a, b);' 'let one_body = a > 8u && is_one_body(a, b);' --test dynamics_gpu one_body_pass
 mutant 'pairs of one body shorten the substeps' shaders/dynamics/simulation_judge.wgsl \
     'atomicLoad(&simulation_counters.together)' '0u' --test dynamics_gpu do_not_shorten
 mutant 'a sphere meets one image of a round wall' shaders/dynamics/parts/dynamics_places.wgsl \

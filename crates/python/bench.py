@@ -61,7 +61,7 @@ def binding():
             return hits
 
         seconds, hits = median(call)
-        columns, _ = median(lambda: hits._found.pairs())
+        columns, _ = median(lambda: hits._step.found.pairs())
         rust = rust_seconds(table, threads) if arguments.rust_call else float("nan")
         print(f"{threads}, {seconds:.4f}, {np.median(outside):.4f}, {columns:.4f}, {rust:.4f}, {seconds / rust:.3f}, {len(hits)}")
 

@@ -33,7 +33,7 @@ pip() {
 }
 
 # Without these packages nothing can be tried. Exit code 77 says so.
-if ! pip venv 'maturin>=1.16,<2' numpy pytest mypy ase matscipy vesin pandas matplotlib; then
+if ! pip venv 'maturin>=1.16,<2' numpy pytest mypy twine ase matscipy vesin pandas matplotlib; then
     echo 'test.sh: packages that the tests need cannot be installed, so the Python package was NOT tested.' >&2
     exit 77
 fi
@@ -45,6 +45,7 @@ cargo build --release --package carom-python --example rust_call
 PATH=$folder/venv/bin:$PATH maturin build --release --out "$folder/dist"
 PATH=$folder/venv/bin:$PATH maturin sdist --out "$folder/dist"
 ls -l "$folder"/dist
+"$folder/venv/bin/python" -m twine check --strict "$folder"/dist/*
 wheel=$(ls "$folder"/dist/carom-*-cp310-abi3-*.whl)
 tar -xf "$folder"/dist/carom-*.tar.gz -C "$folder"
 for file in PKG-INFO LICENSE-MIT LICENSE-APACHE; do

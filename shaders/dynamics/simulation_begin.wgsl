@@ -30,4 +30,5 @@ fn main() {
     atomicStore(&simulation_counters.invalid, 0u);
     atomicStore(&simulation_counters.fastest, 0u);
     atomicStore(&simulation_counters.largest, 0u);
+    atomicStore(&simulation_counters.far_away, 0u);
 }

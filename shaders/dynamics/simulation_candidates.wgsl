@@ -60,9 +60,11 @@ fn main(
     var candidate = Candidate(apart(a, b, image), a, b, image, NEXT_NONE, NEXT_NONE);
     // A sphere and its own image move alike and never meet. Two spheres of infinite mass pass through each
     // other.
-    if a != b && is_one_body(a, b) {
+    let one_body = is_one_body(a, b);
+    if a != b && (one_body || length(candidate.apart) < bodies[a].radius + bodies[b].radius) {
         atomicAdd(&simulation_counters.together, 1u);
-    } else if a != b && bodies[a].inverse_mass + bodies[b].inverse_mass > 0.0 {
+    }
+    if a != b && !one_body && bodies[a].inverse_mass + bodies[b].inverse_mass > 0.0 {
         candidate.place_a = atomicAdd(&row_starts[a], 1u);
         candidate.place_b = atomicAdd(&row_starts[b], 1u);
     }

@@ -2,11 +2,11 @@
 // are wrapped into its cell.
 
 #import carom::{CaromSimulation}
-#import dynamics::{Body, LONG_AGO, PathPiece, SimulationRequest, Track}
-#import endings::{FORCES, PARTNER_MASK, ending, forces_of}
+#import dynamics::{Body, LONG_AGO, NEXT_WALL, PathPiece, SimulationRequest, Track}
+#import endings::{FORCES, PARTNER_MASK, WALL_MASK, ending, forces_of}
 #import invocation::{invocation}
 #import opaque::{opaque3}
-#import paths::{path_piece, place_at}
+#import paths::{RELIEF, path_piece, place_at, strain_of}
 #import rests::{RESTS}
 #import sum::{Sum, add}
 #import types::{Params}
@@ -19,6 +19,9 @@
 @group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
 // What touches the spheres that rest: see `endings.wgsl`. Used only if spheres can rest.
 @group(0) @binding(6) var<storage, read_write> touches: array<vec4<u32>>;
+
+// Share of an overlap that is pushed out in a substep.
+const SHARE = 0.3;
 
 // Stores the forces of the contacts of a sphere, with which the sweeps of the next substep begin. The contact of two
 // spheres is stored only for the one with the smaller index.
@@ -44,6 +47,26 @@ fn keep_forces(sphere: u32) {
         }
         touches[forces_of(sphere) + number] = two;
     }
+}
+
+// Returns the displacement of a sphere out of what it overlaps. It does not change the velocity, so it adds no kinetic
+// energy.
+fn pushed_out(sphere: u32) -> vec3<f32> {
+    let header = touches[2u * sphere + 1u];
+    let inverse_mass = bodies[sphere].inverse_mass;
+    var away = vec3<f32>(0.0);
+    var deepest = 0.0;
+    for (var k = header.y; k < header.y + 2u * header.x; k += 2u) {
+        let depth = bitcast<f32>(touches[k + 1u].w & ~WALL_MASK);
+        let partner = touches[k + 1u].x & PARTNER_MASK;
+        var sum = inverse_mass;
+        if partner < NEXT_WALL {
+            sum += bodies[partner].inverse_mass;
+        }
+        away -= bitcast<vec3<f32>>(touches[k].xyz) * (SHARE * depth * inverse_mass / max(sum, MIN_POSITIVE));
+        deepest = max(deepest, depth);
+    }
+    return away * min(1.0, deepest / max(length(away), MIN_POSITIVE));
 }
 
 // Returns the position `center + moved` of a sphere, with its rounding errors. In a periodic domain, the position is
@@ -78,14 +101,20 @@ fn main(
     var velocity = last.velocity;
     var held = 0.0;
     if RESTS {
-        moved = ending(i).place;
+        let end = ending(i);
+        moved = end.place;
         held = f32(body.inverse_mass == 0.0);
         if body.inverse_mass > 0.0 {
             let after = touches[2u * i];
             velocity = bitcast<vec3<f32>>(after.xyz);
             held = f32(after.w);
+            if after.w == 0u {
+                // What has supported it is gone, so it has fallen on a parabola. Otherwise energy would arise.
+                moved += (velocity - end.velocity) * (0.5 * end.owed);
+            }
         }
         keep_forces(i);
+        moved += pushed_out(i);
     } else if body.inverse_mass > 0.0 {
         moved += simulation_request.gravity * (0.5 * duration * duration);
         velocity += simulation_request.gravity * duration;
@@ -94,7 +123,10 @@ fn main(
     let center = opaque3(place.rounded + place.errors);
     let residue = place.errors - opaque3(center - place.rounded);
     bodies[i] = Body(center, body.radius, velocity, body.inverse_mass, residue, held);
-    if track.count > 0u || track.since < 0.0 {
+    if RESTS {
+        let rest = max(strain_of(i) - RELIEF * duration / simulation.contact_time, 0.0);
+        tracks[i].since = rest + f32(touches[2u * i + 1u].z);
+    } else if track.count > 0u || track.since < 0.0 {
         let since = select(last.start, track.since, track.count == 0u);
         // If the last impact is at the end of the substep, `since` must still be negative, because 0 means that there
         // was no impact.

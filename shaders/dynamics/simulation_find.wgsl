@@ -16,7 +16,7 @@
 #import image_block::{image_count, image_of_block}
 #import invocation::{invocation}
 #import meeting::{Motion, round_meeting, straight_meeting}
-#import paths::{is_crowded, path_piece}
+#import paths::{is_crowded, path_piece, slow_under_strain, strain_of}
 #import rests::{RESTS, is_held, link_of, slow_speed}
 #import round_spheres::{head_of, sphere_of_round}
 #import types::{WallLattice}
@@ -38,10 +38,17 @@
 override MESHES: bool = false;
 
 // A slow impact of two bodies that are both held, or one of them crowded, waits for the end of the substep:
-// `simulation_sweep.wgsl` then takes their approach away. But it happens if gravity presses them together. `normal` is a
-// unit vector from the other body, and `then` the motion relative to it.
-fn is_waiting(normal: vec3<f32>, then: Motion, restitution: f32) -> bool {
-    return dot(normal, then.acceleration) >= 0.0 && -dot(normal, then.velocity) < slow_speed(restitution);
+// `simulation_sweep.wgsl` then takes their approach away. But it happens if gravity presses them together, and they have
+// no strain. `normal` is a unit vector from the other body, `then` the motion relative to it, and `reach` the distance at
+// contact.
+fn is_waiting(normal: vec3<f32>, then: Motion, restitution: f32, strain: f32, reach: f32) -> bool {
+    let slow = slow_under_strain(slow_speed(restitution), strain, reach);
+    return (dot(normal, then.acceleration) >= 0.0 || strain > 0.0) && -dot(normal, then.velocity) < slow;
+}
+
+// Returns whether impacts of a sphere at walls may wait for the end of the substep.
+fn joins(sphere: u32, piece: PathPiece, number: u32) -> bool {
+    return is_held(sphere, piece) || strain_of(sphere) > 0.0 || is_crowded(sphere, number);
 }
 
 // Returns the time from `start` until `end` at which two spheres meet on the given pieces of their paths, or
@@ -63,9 +70,10 @@ fn meeting(pair: Candidate, one: PathPiece, other: PathPiece, numbers: vec2<u32>
     }
     if RESTS {
         let held = is_held(pair.a, one) && is_held(pair.b, other);
-        if held || is_crowded(pair.a, numbers.x) || is_crowded(pair.b, numbers.y) {
+        let most = max(strain_of(pair.a), strain_of(pair.b));
+        if held || most > 0.0 || is_crowded(pair.a, numbers.x) || is_crowded(pair.b, numbers.y) {
             let then = pair_motion(pair, one, other, start + time);
-            if is_waiting(direction(then.place), then, simulation_request.restitution) {
+            if is_waiting(direction(then.place), then, simulation_request.restitution, most, reach) {
                 return NEVER;
             }
         }
@@ -161,11 +169,12 @@ fn meeting_at_triangle(near: Candidate, piece: PathPiece, number: u32) -> f32 {
     let motion = wall_motion(velocity, near.apart, piece, piece.start);
     let speeds = length(motion.velocity) + length(velocity);
     let range = simulation.substep - piece.start;
-    let wait = triangle_meeting(near.b, motion, bodies[near.a].radius, speeds, range);
-    if RESTS && wait < range && (is_held(near.a, piece) || is_crowded(near.a, number)) {
+    let radius = bodies[near.a].radius;
+    let wait = triangle_meeting(near.b, motion, radius, speeds, range);
+    if RESTS && wait < range && joins(near.a, piece, number) {
         let then = wall_motion(velocity, near.apart, piece, piece.start + wait);
         let normal = direction(facing(near.b, then.place).away);
-        if is_waiting(normal, then, simulation_request.wall_restitution) {
+        if is_waiting(normal, then, simulation_request.wall_restitution, strain_of(near.a), radius) {
             return NEVER;
         }
     }
@@ -214,14 +223,14 @@ fn earlier_at_wall(given: AtWall, sphere: u32, piece: PathPiece, piece_number: u
         let image = image_of_block(block, k);
         let motion = wall_motion(wall.velocity, place + shift_of(image), piece, piece.start);
         let wait = wall_meeting(wall, motion, body.radius, range);
-        if RESTS && wait < range && (is_held(sphere, piece) || is_crowded(sphere, piece_number)) {
+        if RESTS && wait < range && joins(sphere, piece, piece_number) {
             let time = piece.start + wait;
             let then = at_wall(wall, wall_motion(wall.velocity, place + shift_of(image), piece, time));
             var normal = wall.direction;
             if wall.kind != CAROM_HALF_SPACE {
                 normal = select(1.0, -1.0, is_hollow(wall)) * direction(then.place);
             }
-            if is_waiting(normal, then, simulation_request.wall_restitution) {
+            if is_waiting(normal, then, simulation_request.wall_restitution, strain_of(sphere), body.radius) {
                 continue;
             }
         }
@@ -320,9 +329,9 @@ fn first_of_lane(sphere: u32, lane: u32) -> Next {
 fn find(sphere: u32, first: Next) {
     var next = first;
     let count = tracks[sphere].count;
-    // A sphere that has moved farther than its pad (the assumed bound on its displacement) is tested against
-    // more walls and triangles. It may meet one of them on an earlier piece of its path, so all pieces are
-    // tested. Otherwise, only the last piece is tested.
+    // A sphere that has moved farther than its pad is tested against more walls and triangles. It may meet
+    // one of them on an earlier piece of its path, so all pieces are tested. Otherwise, only the last piece
+    // is tested.
     var reached = AtWall(NEVER, NEXT_NONE);
     for (var number = select(count, 0u, tracks[sphere].wide > 0.0); number <= count; number++) {
         reached = first_at_walls(sphere, path_piece(sphere, number), number);

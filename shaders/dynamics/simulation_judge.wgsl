@@ -33,22 +33,20 @@ const COLLAPSED = 1e-6;
 // A round adds impacts to the paths of spheres or removes them. Each substep has a limited number of
 // rounds. If it uses more than this share of them, the next substep is shorter.
 const ROUNDS = 0.75;
-// The pad of a sphere (the assumed bound on its displacement in a substep) is at least `pad_speed` times
-// the duration of the substep. `pad_speed` is multiplied by `FASTER` after a substep in which a sphere
-// moved farther than its pad, and by `SLOWER` after any other. One increase makes up for about 20
-// decreases, so about one substep in twenty is rolled back. In open space, a sphere that moves farther
-// than its pad gets a wider one in the same substep. Then `pad_speed` grows only if more than the share
-// `MANY` of all spheres, or more than half of MOST_LEFT spheres, got wider pads.
+// The pad of a sphere is at least `pad_speed` times the duration of the substep. `pad_speed` is
+// multiplied by `FASTER` after a substep in which a sphere moved farther than its pad, and by `SLOWER`
+// after any other. One increase makes up for about 20 decreases, so about one substep in twenty is
+// rolled back. In open space, a sphere that moves farther than its pad gets a wider one in the same
+// substep. Then `pad_speed` grows only if more than the share `MANY` of all spheres, or more than half
+// of MOST_LEFT spheres, got wider pads.
 const FASTER = 1.25;
 const MANY = 0.006;
-// A grid marks the cells near spheres that have moved farther than their pads (the assumed bounds on
-// their displacements). The edge of its cells is this number times the mean of (radius + pad) over all
-// spheres.
+// A grid marks the cells near spheres that have moved farther than their pads. The edge of its cells
+// is this number times the mean of (radius + pad) over all spheres.
 const CELL = 2.0;
 const SLOWER = 0.99;
 // Lower limit, initial value and upper limit of `pad_speed`, as multiples of the mean speed of the
-// spheres. The pad of a sphere (the assumed bound on its displacement) is at least this speed times the
-// duration of the substep.
+// spheres. The pad of a sphere is at least this speed times the duration of the substep.
 const LEAST_PAD = 0.5;
 const FIRST_PAD = 2.0;
 const MOST_PAD = 16.0;
@@ -96,7 +94,7 @@ fn lengthen() {
     if simulation.substep < planned {
         next = max(next, 0.8 * planned);
     }
-    // Many candidate pairs make the next substep shorter. But pairs of spheres of one compound body are
+    // Many candidate pairs make the next substep shorter. But pairs of spheres of one compound body, or that overlap, are
     // not counted for this, because a shorter substep would have as many of them.
     let pairs = results.pairs - min(results.pairs, atomicLoad(&simulation_counters.together));
     let load = f32(pairs) / (spheres * CANDIDATES);
@@ -151,8 +149,7 @@ fn accept(sums: vec4<f32>) {
 
 // Returns whether the list of candidates is complete. The search leaves out spheres with invalid values.
 // The list is still complete, because they take no part in the simulation. But the list is incomplete if
-// the search has left out a valid sphere, which is too large with its pad (the assumed bound on its
-// displacement).
+// the search has left out a valid sphere, which is too large with its pad.
 fn is_searched() -> bool {
     return (results.status & CAROM_INCOMPLETE) == 0u
         && results.invalid == atomicLoad(&simulation_counters.invalid);
@@ -176,9 +173,8 @@ fn reject(left: bool) {
         simulation.status |= CAROM_TOO_FEW_ROUNDS;
     } else if left || simulation.settled == 3u {
         simulation.status |= CAROM_LEFT_PAD;
-        // A sphere that has moved farther than its pad (the assumed bound on its displacement) gets a
-        // wider pad in the next attempt. So this attempt has the same duration. Only after three
-        // failures in a row is the duration halved.
+        // A sphere that has moved farther than its pad gets a wider pad in the next attempt. So this
+        // attempt has the same duration. Only after three failures in a row is the duration halved.
         shorter = !left || simulation.failures > 2u;
     } else {
         simulation.status |= CAROM_IMPACTS_FULL;

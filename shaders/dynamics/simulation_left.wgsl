@@ -1,8 +1,7 @@
-// When the rounds of a substep end, finds the first impact for which the path of a sphere has no room. Also
-// finds the spheres that have moved farther than their pads (assumed bounds on their displacements), and
-// widens these pads. The kernels `widen` and `widen_triangles` then find the further candidates of these
-// spheres. The substep is rolled back instead if more than MOST_LEFT spheres have left their pads or, in a periodic
-// domain, if any sphere has.
+// When the rounds of a substep end, finds the first impact for which the path of a sphere has no room. Also finds
+// the spheres that have moved farther than their pads, and widens these pads. The kernels `widen` and
+// `widen_triangles` then find the further candidates of these spheres. The substep is rolled back instead if more
+// than MOST_LEFT spheres have left their pads or, in a periodic domain, if any sphere has.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, NEXT_NONE, PathPiece, SimulationCounters, SimulationRequest, Track}
@@ -58,8 +57,8 @@ fn main(
     tracks[i].pad = WIDER * moved;
     tracks[i].wide = WIDER * moved / simulation.substep;
     padded_spheres[i].radius += (WIDER * moved - pad) * (1.0 + 1e-6);
-    // A sphere with a wider pad (the assumed bound on its displacement) may meet walls that it could not
-    // reach with its old pad. So it is tested against all walls that it does not ignore.
+    // A sphere with a wider pad may meet walls that it could not reach with its old pad. So it is tested
+    // against all walls that it does not ignore.
     for (var k = 0u; k < simulation_request.walls; k++) {
         if !ignore_each_other(padded_spheres[i].groups, simulation_walls[k].groups) {
             tracks[i].walls |= 1u << k;

@@ -29,6 +29,7 @@ fn is_allowed(words: vec3<u32>) -> bool {
 var<workgroup> sh_invalid: atomic<u32>;
 var<workgroup> sh_fastest: atomic<u32>;
 var<workgroup> sh_largest: atomic<u32>;
+var<workgroup> sh_far_away: atomic<u32>;
 
 fn load(i: u32) {
     let first = source.center.x + i * source.center.y;
@@ -65,6 +66,11 @@ fn load(i: u32) {
     let rests = stays && all(motion == bitcast<vec3<u32>>(bodies[i].velocity));
     let held = select(select(0.0, bodies[i].held, rests), 1.0, mass == 0u);
     bodies[i] = Body(vector_at(place), bitcast<f32>(radius), velocity, bitcast<f32>(mass), residue, held);
+    let far = abs(vector_at(place));
+    let apart = EPSILON * max(max(far.x, far.y), far.z);
+    if radius > 0u && apart > bitcast<f32>(radius) && any(velocity != vec3<f32>(0.0)) {
+        atomicStore(&sh_far_away, 1u);
+    }
     atomicMax(&sh_fastest, bitcast<u32>(length(velocity)));
     atomicMax(&sh_largest, radius);
 }
@@ -83,6 +89,7 @@ fn main(
     if local == 0u {
         atomicMax(&simulation_counters.fastest, atomicLoad(&sh_fastest));
         atomicMax(&simulation_counters.largest, atomicLoad(&sh_largest));
+        atomicMax(&simulation_counters.far_away, atomicLoad(&sh_far_away));
         if atomicLoad(&sh_invalid) > 0u {
             atomicAdd(&simulation_counters.invalid, atomicLoad(&sh_invalid));
         }

@@ -27,8 +27,7 @@
 // The counters of the search.
 @group(0) @binding(10) var<storage, read_write> counters: Counters;
 
-// Smallest ratio of a sphere's pad (the assumed bound on its displacement in a substep) to its
-// displacement without impacts.
+// Smallest ratio of a sphere's pad to its displacement without impacts.
 const PAD = 1.1;
 
 struct NearWall {

@@ -1,6 +1,6 @@
 // Chooses the duration of the next substep of hard-sphere dynamics. Dispatched as one invocation.
 
-#import carom::{CAROM_IMPACTS_FULL, CAROM_SPHERES_LEFT_OUT, CaromSimulation}
+#import carom::{CAROM_FAR_AWAY, CAROM_IMPACTS_FULL, CAROM_SPHERES_LEFT_OUT, CaromSimulation}
 #import dispatch::{DispatchArguments, dispatch_over}
 #import dynamics::{NEVER, SimulationCounters, SimulationRequest}
 #import exact_part::{exact_part}
@@ -20,12 +20,14 @@
 // Number of workgroups along x and y of each dispatch of the searches.
 @group(0) @binding(7) var<storage, read> list_sizes: array<vec2<u32>>;
 @group(0) @binding(8) var<storage, read_write> list_dispatches: array<DispatchArguments>;
-// Size of the dispatches that look for spheres which have moved farther than their pads (the assumed
-// bounds on their displacements).
+// Size of the dispatches that look for spheres which have moved farther than their pads.
 @group(0) @binding(9) var<storage, read_write> pad_dispatch: DispatchArguments;
 
 // Displacement of the fastest sphere in the first substep, as a fraction of the largest radius.
 const FIRST = 0.1;
+// With gravity, the contact time is at least this fraction of the time in which the largest sphere falls by its radius.
+// With a shorter one, an impact after a fall through a rounding error would be a fast one.
+const LEAST_CONTACT = 1e-3;
 
 // Returns the time in which the fastest sphere moves by the fraction `FIRST` of the largest radius.
 fn first_pace() -> f32 {
@@ -63,6 +65,15 @@ fn choose() {
     atomicStore(&simulation_counters.longest_moving, bitcast<u32>(NEVER));
     if atomicLoad(&simulation_counters.invalid) > 0u {
         simulation.status |= CAROM_SPHERES_LEFT_OUT;
+    }
+    if atomicLoad(&simulation_counters.far_away) > 0u {
+        simulation.status |= CAROM_FAR_AWAY;
+    }
+    let strength = length(simulation_request.gravity);
+    simulation.contact_time = simulation_request.contact_time;
+    if simulation.contact_time > 0.0 && strength > 0.0 {
+        let largest = bitcast<f32>(atomicLoad(&simulation_counters.largest));
+        simulation.contact_time = max(simulation.contact_time, LEAST_CONTACT * sqrt(2.0 * largest / strength));
     }
     let remaining = simulation.remaining;
     if !(remaining > 0.0) {

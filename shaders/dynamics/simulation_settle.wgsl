@@ -6,10 +6,10 @@
 #import dynamics::{Body, Candidate, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece, SimulationCounters}
 #import dynamics::{SimulationRequest, Track}
 #import dynamics_places::{wall_of_code}
-#import endings::{BEARS, PARTNER_MASK, count_until_end, ending}
+#import endings::{BEARS, PARTNER_MASK, WALL_MASK, count_until_end, ending}
 #import invocation::{invocation}
-#import paths::{WIDER, farthest, path_piece}
-#import rests::{RESTS, change_between, link_of}
+#import paths::{OVERLAP, WIDER, farthest, path_piece}
+#import rests::{RESTS, change_between, link_of, slow_speed}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(1) var<uniform> simulation: CaromSimulation;
@@ -19,7 +19,7 @@
 @group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
 @group(0) @binding(6) var<storage, read_write> simulation_counters: SimulationCounters;
 // For each workgroup, four sums over its spheres: of their contributions to the virial, their kinetic
-// energies, their speeds, and their radii plus pads (assumed bounds on the displacements).
+// energies, their speeds, and their radii plus pads.
 @group(0) @binding(7) var<storage, read_write> simulation_sums: array<vec4<f32>>;
 // Momentum that the spheres of each workgroup passed to each wall and each mesh.
 @group(0) @binding(8) var<storage, read_write> wall_sums: array<vec4<f32>>;
@@ -71,7 +71,7 @@ fn impulse_at(sphere: u32, wall: u32) -> vec4<f32> {
     if RESTS {
         let header = touches[2u * sphere + 1u];
         for (var k = header.y; k < header.y + 2u * header.x; k += 2u) {
-            if touches[k + 1u].x >= NEXT_WALL && touches[k + 1u].w == wall {
+            if touches[k + 1u].x >= NEXT_WALL && (touches[k + 1u].w & WALL_MASK) == wall {
                 let contact = bitcast<vec4<f32>>(touches[k]);
                 sum += contact.xyz * contact.w;
             }
@@ -118,7 +118,7 @@ fn end_path(sphere: u32) {
 
 // Limits the next substep: in any case, or only if any sphere moves.
 fn at_most(limit: f32, in_any_case: bool) {
-    let longest = bitcast<u32>(max(limit, simulation_request.contact_time));
+    let longest = bitcast<u32>(max(limit, simulation.contact_time));
     if in_any_case {
         atomicMin(&simulation_counters.longest, longest);
     } else {
@@ -145,7 +145,7 @@ fn rest(sphere: u32) -> vec4<f32> {
             virial += 0.5 * contact.w * (body.radius + bodies[partner].radius);
             is_flat = false;
         } else {
-            let wall = touches[k + 1u].w;
+            let wall = touches[k + 1u].w & WALL_MASK;
             atomicOr(&sh_walls, 1u << wall);
             is_flat &= wall >= simulation_request.walls || simulation_walls[wall].kind == CAROM_HALF_SPACE;
         }
@@ -155,9 +155,13 @@ fn rest(sphere: u32) -> vec4<f32> {
     }
     let weight = strength * end.owed / body.inverse_mass;
     let rests = end.joins && support >= SUPPORT * weight && (support > 0.0 || !end.crowded);
+    let strain = end.strain + f32(header.z);
+    if strain > 0.0 {
+        at_most(OVERLAP * body.radius / (slow_speed(0.0) * exp2(strain)), true);
+    }
     if rests {
         let speed = length(velocity);
-        if header.w == 0u && speed <= strength * (LYING * simulation_request.contact_time
+        if header.w == 0u && speed <= strength * (LYING * simulation.contact_time
             + LYING_IN_SUBSTEP * simulation.substep) {
             velocity = vec3<f32>(0.0);
         } else if !is_flat {

@@ -14,7 +14,7 @@
 #import invocation::{invocation}
 #import meeting::{Motion, RESTING}
 #import opaque::{opaque}
-#import paths::{path_piece, place_at}
+#import paths::{has_room, path_piece, place_at}
 #import rests::{CURVED, HELD, RESTS, is_held, slow_speed}
 #import round_spheres::{NEXT_LIST, append_to_round, head_of, list_for_round, mark_for_round, sphere_of_round}
 #import types::{Params}
@@ -56,7 +56,7 @@ fn last_impact(sphere: u32, last: PathPiece) -> f32 {
 // the time since the last impact of either. Walls and spheres of infinite mass do not count for `since`. The impact is
 // elastic if `since` is less than the contact time, which is an option of the simulation.
 fn restitution_after(own: f32, since: f32) -> f32 {
-    return select(own, 1.0, since < simulation_request.contact_time);
+    return select(own, 1.0, since < simulation.contact_time);
 }
 
 // Returns the lowest speed at which two bodies leave each other after an impact. `pressing` is the acceleration
@@ -64,7 +64,7 @@ fn restitution_after(own: f32, since: f32) -> f32 {
 // must also be above the rounding error of an approach speed. Otherwise, bodies that touch each other may have
 // further impacts that are only rounding errors. `speeds` is the sum of the speeds of the two bodies.
 fn least_separation(pressing: f32, speeds: f32) -> f32 {
-    return max(0.5 * max(pressing, 0.0) * simulation_request.contact_time, RESTING * speeds);
+    return max(0.5 * max(pressing, 0.0) * simulation.contact_time, RESTING * speeds);
 }
 
 // What an impact does if spheres can rest: the restitution, the lowest speed at which the bodies leave each other, and
@@ -136,7 +136,7 @@ struct Turn {
 fn turn_inwards(given: Turn, approach: f32, pressed: f32, slide: f32, curvature: f32) -> Turn {
     let first = max(given.restitution * approach, given.least);
     let squared = slide + first * first;
-    let bend = min(0.5 * curvature * simulation_request.contact_time, MOST_TURNED / max(sqrt(squared), MIN_POSITIVE));
+    let bend = min(0.5 * curvature * simulation.contact_time, MOST_TURNED / max(sqrt(squared), MIN_POSITIVE));
     let known = pressed + bend * squared;
     let turned = 2.0 * known / (1.0 + sqrt(max(1.0 + 4.0 * bend * known, 0.0)));
     if turned < approach {
@@ -222,7 +222,7 @@ fn strike_pair(index: u32, time: f32) {
     let pair = candidates[index];
     let count_a = tracks[pair.a].count;
     let count_b = tracks[pair.b].count;
-    if max(count_a, count_b) >= MOST_IMPACTS {
+    if !has_room(pair.a, count_a) || !has_room(pair.b, count_b) {
         return;
     }
     let one = path_piece(pair.a, count_a);
@@ -293,7 +293,7 @@ fn leave_wall(
     var leaving = Turn(restitution, least, 0.0);
     if slide > 0.0 && !held {
         let approach = max(towards, 0.0);
-        let pressed = 0.5 * dot(motion.acceleration, normal) * simulation_request.contact_time;
+        let pressed = 0.5 * dot(motion.acceleration, normal) * simulation.contact_time;
         leaving = turn_inwards(leaving, approach, pressed, slide, curvature);
     }
     let away = rebound(motion.velocity, normal, leaving.restitution, leaving.least, vec2<f32>(1.0, 0.0));
@@ -301,7 +301,7 @@ fn leave_wall(
 }
 
 fn strike_triangle(sphere: u32, number: u32, time: f32) {
-    if tracks[sphere].count >= MOST_IMPACTS {
+    if !has_room(sphere, tracks[sphere].count) {
         return;
     }
     let near = candidates[simulation_request.near_capacity + number];
@@ -315,7 +315,7 @@ fn strike_triangle(sphere: u32, number: u32, time: f32) {
 }
 
 fn strike_wall(sphere: u32, code: u32, time: f32) {
-    if tracks[sphere].count >= MOST_IMPACTS {
+    if !has_room(sphere, tracks[sphere].count) {
         return;
     }
     let wall = simulation_walls[wall_of_code(code)];

@@ -7,10 +7,13 @@
 // Voroshilov, ACM Transactions on Graphics 31, 2012, 105). Between two sweeps, the impulses go on as they have changed
 // (H. Mazhar, T. Heyn, D. Negrut and A. Tasora, ACM Transactions on Graphics 34, 2015, 32). If no velocity changes any more,
 // the later sweeps do nothing.
+//
+// A crowded sphere collapses. It passes the collapse on to what it passes an impulse to, so that all that touches it
+// collides at once, however fast.
 
 #import carom::{CaromSimulation}
 #import dynamics::{Body, NEXT_WALL, PathPiece, SimulationCounters, SimulationRequest, Track}
-#import endings::{PARTNER_MASK, ending}
+#import endings::{PARTNER_MASK, SPREADS, ending}
 #import invocation::{invocation}
 #import rests::{slow_speed}
 
@@ -22,7 +25,7 @@
 @group(0) @binding(5) var<storage, read> tracks: array<Track>;
 @group(0) @binding(6) var<storage, read_write> touches: array<vec4<u32>>;
 // For each sphere, its velocity without the impulses, then that after every other sweep, and then that after the others.
-// The fourth component is its inverse mass times the number of its contacts.
+// The fourth component is its inverse mass times the number of its contacts, and negative if it collapses.
 @group(0) @binding(7) var<storage, read_write> swept: array<vec4<f32>>;
 // Element k is the largest speed by which sweep k - 1 has changed the approach at a contact, as the bits of a float32.
 // Element 0 is not 0 if there are contacts.
@@ -51,7 +54,7 @@ fn swept_by(sphere: u32, number: u32) -> u32 {
 
 // Returns whether sweep `number` has anything to do.
 fn goes_on(number: u32) -> bool {
-    let time = simulation.substep + simulation_request.contact_time;
+    let time = simulation.substep + simulation.contact_time;
     let found = FOUND * length(simulation_request.gravity) * time;
     return bitcast<f32>(atomicLoad(&sweep_changes[number])) > found;
 }
@@ -61,7 +64,7 @@ fn start(sphere: u32) {
     let end = ending(sphere);
     let inverse_mass = bodies[sphere].inverse_mass;
     let velocity = end.velocity + simulation_request.gravity * end.owed;
-    let split = inverse_mass * f32(header.x);
+    let split = inverse_mass * f32(header.x) * select(1.0, -1.0, end.crowded);
     var after = velocity;
     for (var k = 0u; k < header.x; k++) {
         let contact = bitcast<vec4<f32>>(touches[header.y + 2u * k]);
@@ -86,6 +89,7 @@ fn sweep(sphere: u32, number: u32) {
     let start = swept[sphere];
     var after = start.xyz;
     var most = 0.0;
+    var collapses = own.w < 0.0;
     for (var k = 0u; k < header.x; k++) {
         let place = header.y + 2u * k;
         let contact = bitcast<vec4<f32>>(touches[place]);
@@ -95,17 +99,22 @@ fn sweep(sphere: u32, number: u32) {
         if partner < NEXT_WALL {
             other = swept[swept_by(partner, number)];
         }
+        if (words.x & SPREADS) != 0u && own.w >= 0.0 && other.w >= 0.0 {
+            continue;
+        }
         let lacking = dot(contact.xyz, own.xyz - other.xyz) + bitcast<f32>(words.y);
-        let mass = 1.0 / max(own.w + other.w, MIN_POSITIVE);
+        let mass = 1.0 / max(abs(own.w) + abs(other.w), MIN_POSITIVE);
         let impulse = max(bitcast<f32>(words.z) + lacking * mass, 0.0);
         let change = impulse - contact.w;
+        collapses |= impulse > 0.0 && other.w < 0.0;
         let next = max(impulse + ahead * change, 0.0);
         touches[place].w = bitcast<u32>(impulse);
         touches[place + 1u].z = bitcast<u32>(next);
         after -= contact.xyz * (next * inverse_mass);
         most = max(most, abs(impulse - bitcast<f32>(words.z)) / mass);
     }
-    swept[swept_by(sphere, number + 1u)] = vec4<f32>(after, start.w);
+    swept[swept_by(sphere, number + 1u)] = vec4<f32>(after, select(start.w, -abs(start.w), collapses));
+    touches[2u * sphere + 1u].z = u32(collapses);
     atomicMax(&sh_change, bitcast<u32>(most));
 }
 
@@ -116,7 +125,7 @@ fn add_change(number: u32, local: u32) {
         let change = bitcast<f32>(atomicLoad(&sh_change));
         let slow = LEFT * slow_speed(0.0);
         if number == SWEEPS && change > slow {
-            let longest = max(simulation.substep * slow / change, simulation_request.contact_time);
+            let longest = max(simulation.substep * slow / change, simulation.contact_time);
             atomicMin(&simulation_counters.longest, bitcast<u32>(longest));
         }
     }

@@ -6,9 +6,10 @@
 #import dynamics_triangles::{facing}
 #import dynamics_walls::{is_hollow}
 #import encounter::{direction}
-#import endings::{BEARS, Ending, FORCES, PARTNER_MASK, contacts_from, ending, forces_of}
+#import endings::{BEARS, Ending, FORCES, PARTNER_MASK, SPREADS, WALL_MASK, contacts_from, ending, forces_of}
 #import image_block::{image_count, image_of_block}
 #import invocation::{invocation}
+#import paths::{slow_under_strain}
 #import rests::{CURVED, slow_at}
 #import types::{WallLattice}
 
@@ -27,11 +28,10 @@
 
 // Bodies touch if the gap between them is at most this fraction of the distance at contact.
 const TOUCH = 0.01;
-// An overlap of more than this fraction of the distance at contact is pushed out: by this share in a substep, and at
-// this fraction of the slow speed at most.
-const DEPTH = 1e-5;
-const SHARE = 0.2;
-const PUSHED = 0.1;
+// A collapse spreads between bodies if the gap between them is at most this fraction of the distance at contact.
+const CLOSE = 1e-4;
+// An overlap of more than this fraction of the distance at contact is pushed out.
+const DEPTH = 1e-6;
 
 // A sphere whose contacts are being listed: its index and state, the first of its contacts in `touches`, and their number
 // so far and at most.
@@ -76,7 +76,8 @@ fn is_before(one: vec4<u32>, normal: vec4<u32>, other: vec4<u32>, other_normal: 
 }
 
 // Adds a contact to the list of a sphere, if the two touch. `normal` is a unit vector towards the partner, `velocity` the
-// velocity of the sphere relative to it, and `reach` the distance at contact. `wall` is the number of the wall, and
+// velocity of the sphere relative to it, and `reach` the distance at contact. `both` has what applies to either of the two,
+// or to the sphere if the other one is a wall. `wall` is the number of the wall, and
 // `drift` its velocity.
 fn touch(
     listing: ptr<function, Listing>,
@@ -85,16 +86,20 @@ fn touch(
     gap: f32,
     reach: f32,
     velocity: vec3<f32>,
-    crowded: bool,
+    both: Ending,
     wall: u32,
     drift: vec3<f32>,
 ) {
     let code = partner & PARTNER_MASK;
     let approach = dot(normal, velocity);
-    let is_slow = approach < slow_at(code);
+    let is_slow = approach < slow_under_strain(slow_at(code), both.strain, reach);
     // Crowded spheres collapse, so a gap that closes within the contact time is as good as none.
-    let near = select(approach * simulation_request.contact_time, TOUCH * reach, is_slow);
-    if !(gap <= near) || all(normal == vec3<f32>(0.0)) || !(is_slow || crowded) {
+    let spreads = !((both.joins && is_slow) || both.crowded);
+    var near = select(approach * simulation.contact_time, TOUCH * reach, is_slow);
+    if spreads {
+        near = select(-GREATEST, CLOSE * reach, has_collapsed());
+    }
+    if !(gap <= near) || all(normal == vec3<f32>(0.0)) {
         return;
     }
     if any(drift != vec3<f32>(0.0)) {
@@ -104,13 +109,14 @@ fn touch(
     // end, bodies with a gap may approach so far that they touch.
     let ahead = max(max(2.0 * simulation.substep, simulation.planned), MIN_POSITIVE);
     var parting = -max(gap, 0.0) / ahead;
-    if -gap > DEPTH * reach {
-        let slow = length(simulation_request.gravity) * simulation_request.contact_time;
-        parting = min(SHARE * -gap / ahead, PUSHED * slow);
+    if !is_slow || spreads {
+        parting = 0.0;
     }
-    let impulse = bitcast<u32>(last_force((*listing).sphere, code) * simulation.substep);
+    let force = select(last_force((*listing).sphere, code), 0.0, spreads || both.strain > 0.0);
+    let impulse = bitcast<u32>(force * simulation.substep);
     let upper = vec4<u32>(bitcast<vec3<u32>>(normal), impulse);
-    let lower = vec4<u32>(partner, bitcast<u32>(parting - dot(normal, drift)), impulse, wall);
+    let depth = bitcast<u32>(max(-gap - DEPTH * reach, 0.0)) & ~WALL_MASK;
+    let lower = vec4<u32>(partner | select(0u, SPREADS, spreads), bitcast<u32>(parting - dot(normal, drift)), impulse, depth | wall);
     var place = min((*listing).count, (*listing).most);
     if place == (*listing).most {
         if place == 0u {
@@ -143,7 +149,11 @@ fn touch_sphere(listing: ptr<function, Listing>, pair: Candidate) {
     let own = (*listing).end;
     let partner = pair.a + pair.b - sphere;
     let other = ending(partner);
-    if !(own.joins || other.joins) {
+    var both = own;
+    both.joins |= other.joins;
+    both.crowded |= other.crowded;
+    both.strain = max(own.strain, other.strain);
+    if !(both.joins || has_collapsed()) {
         return;
     }
     // Both spheres compute the same numbers, from sphere a to sphere b.
@@ -158,8 +168,7 @@ fn touch_sphere(listing: ptr<function, Listing>, pair: Candidate) {
     let reach = bodies[pair.a].radius + bodies[pair.b].radius;
     let gap = length(apart) - reach;
     let velocity = own.velocity - other.velocity;
-    let crowded = own.crowded || other.crowded;
-    touch(listing, partner | BEARS, normal, gap, reach, velocity, crowded, 0u, vec3<f32>(0.0));
+    touch(listing, partner | BEARS, normal, gap, reach, velocity, both, 0u, vec3<f32>(0.0));
 }
 
 fn touch_triangle(listing: ptr<function, Listing>, near: Candidate) {
@@ -175,7 +184,7 @@ fn touch_triangle(listing: ptr<function, Listing>, near: Candidate) {
     let normal = -direction(beside.away);
     let velocity = end.velocity - mesh.velocity;
     let partner = NEXT_TRIANGLE + near.b;
-    touch(listing, partner | BEARS, normal, gap, radius, velocity, end.crowded, near.place_b, mesh.velocity);
+    touch(listing, partner | BEARS, normal, gap, radius, velocity, end, near.place_b, mesh.velocity);
 }
 
 fn touch_wall(listing: ptr<function, Listing>, number: u32) {
@@ -206,13 +215,18 @@ fn touch_wall(listing: ptr<function, Listing>, number: u32) {
                 let along = velocity - axis * dot(axis, velocity);
                 let slide = along - away * dot(away, along);
                 if dot(slide, slide) > CURVED * length(simulation_request.gravity) * apart {
-                    touch(listing, partner, -away, gap, body.radius, velocity, end.crowded, number, wall.velocity);
+                    touch(listing, partner, -away, gap, body.radius, velocity, end, number, wall.velocity);
                     continue;
                 }
             }
         }
-        touch(listing, partner | BEARS, -away, gap, body.radius, velocity, end.crowded, number, wall.velocity);
+        touch(listing, partner | BEARS, -away, gap, body.radius, velocity, end, number, wall.velocity);
     }
+}
+
+// Returns whether the substep has ended early, as it does if spheres collapse.
+fn has_collapsed() -> bool {
+    return simulation.substep < simulation.planned;
 }
 
 fn list(sphere: u32) {
@@ -224,11 +238,11 @@ fn list(sphere: u32) {
         let entry = row_entries[k];
         if entry < NEXT_WALL {
             touch_sphere(&listing, candidates[entry]);
-        } else if listing.end.joins {
+        } else if listing.end.joins || has_collapsed() {
             touch_triangle(&listing, candidates[simulation_request.near_capacity + entry - NEXT_TRIANGLE]);
         }
     }
-    for (var k = 0u; k < walls && listing.end.joins; k++) {
+    for (var k = 0u; k < walls && (listing.end.joins || has_collapsed()); k++) {
         if ((tracks[sphere].walls >> k) & 1u) != 0u {
             touch_wall(&listing, k);
         }

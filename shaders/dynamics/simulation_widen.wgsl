@@ -1,6 +1,5 @@
 // Finds candidates (pairs of spheres that may meet) that the search has missed because a sphere moved
-// farther than its pad (the assumed bound on its displacement). All spheres are examined. A pair that is
-// found twice does no harm.
+// farther than its pad. All spheres are examined. A pair that is found twice does no harm.
 
 #import carom::{CaromSimulation}
 #import compounds::{is_one_body}
@@ -36,7 +35,7 @@ fn is_known(sphere: u32, other: u32) -> bool {
 }
 
 // Adds the spheres `i` and `left` to the list of candidates if they may meet, unless the search has
-// found this pair. Sphere `left` has moved farther than its pad (the assumed bound on its displacement).
+// found this pair. Sphere `left` has moved farther than its pad.
 fn pair(i: u32, left: u32) {
     let sphere = padded_spheres[i];
     let padded = padded_spheres[left];

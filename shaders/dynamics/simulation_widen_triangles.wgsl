@@ -1,5 +1,5 @@
-// Finds triangles that a sphere may meet because it has moved farther than its pad (the assumed bound on
-// its displacement). A triangle that is found twice does no harm.
+// Finds triangles that a sphere may meet because it has moved farther than its pad. A triangle that is
+// found twice does no harm.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Candidate, MeshTriangle, SimulationRequest}
@@ -32,8 +32,8 @@ fn main(
     }
     let triangle = simulation_triangles[number];
     let mesh = simulation_walls[triangle.mesh];
-    // A sphere gets a wider pad (the assumed bound on its displacement) only in open space. There, a
-    // triangle has no periodic copies, so its image is always 0.
+    // A sphere gets a wider pad only in open space. There, a triangle has no periodic copies, so its
+    // image is always 0.
     let image = pack_image(vec3<i32>(0));
     for (var k = 0u; k < left_count(); k++) {
         let left = left_spheres[2u + k];

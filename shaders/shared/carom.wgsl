@@ -416,6 +416,7 @@ const CAROM_IMPACTS_FULL = 16u;
 // A substep took hardly any time, because a sphere had more impacts than its path has
 // room for.
 const CAROM_COLLAPSE = 32u;
+const CAROM_FAR_AWAY = 64u;
 
 // State of a hard-sphere simulation, written by the GPU. A recording is a call of
 // `SimulationBuffers::record` in Rust, whose commands move the spheres by a number of
@@ -429,7 +430,7 @@ struct CaromSimulation {
     // Time that recordings have requested and that has not been simulated yet, rounded to
     // float32. If it is not 0, the exact value is `remaining + carried`.
     remaining: f32,
-    // Bits CAROM_SEARCH_INCOMPLETE to CAROM_COLLAPSE, of the last recording.
+    // Bits CAROM_SEARCH_INCOMPLETE to CAROM_FAR_AWAY, of the last recording.
     status: u32,
     // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
     impacts: vec2<u32>,
@@ -483,7 +484,8 @@ struct CaromSimulation {
     // requested time counts as reached, and the next recording with a duration above 0
     // adds this error to its own time.
     carried: f32,
-    unused: u32,
+    // The contact time, or the shortest one with which float32 numbers let spheres rest.
+    contact_time: f32,
 }
 
 // An impact of two spheres, or of a sphere and a wall, in a hard-sphere simulation.

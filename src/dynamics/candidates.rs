@@ -45,9 +45,8 @@ use crate::{Detector, Error, MAX_MAGNITUDE, Sphere};
 /// is this multiple of the distance that the sphere moves without impacts.
 const PAD: f64 = 1.2;
 
-/// The pad (assumed bound on the displacement) of a slow sphere is computed from this speed instead
-/// of its own, because a faster sphere is likely to hit it. The speed is given as a multiple of the
-/// mean speed of all spheres.
+/// The pad of a slow sphere is computed from this speed instead of its own, because a faster sphere
+/// is likely to hit it. The speed is given as a multiple of the mean speed of all spheres.
 const SLOWEST: f64 = 1.1;
 
 /// A sphere that has moved farther than its pad gets a new pad: this multiple of the distance that it has moved.
@@ -252,7 +251,10 @@ impl Candidates {
         let [count, _] = counts;
         let valid = [self.origins.len(), self.pads.len()] == [count; 2]
             && self.origins.iter().all(|origin| origin.is_finite())
-            && self.pads.iter().all(|pad| pad.is_finite())
+            && self
+                .pads
+                .iter()
+                .all(|pad| (0.0..f64::INFINITY).contains(pad))
             && self.middle.is_finite();
         check(valid, "candidates")?;
         self.neighbors.code(coder, count)?;
@@ -316,10 +318,9 @@ impl Candidates {
         }
     }
 
-    /// Gives wider pads to spheres that have moved farther than their pads (the assumed bounds on
-    /// their displacements), and searches for the candidates of these spheres. `leavers` has the
-    /// index of each such sphere, and the distance that it has moved since the last search. Returns
-    /// the candidates that are new.
+    /// Gives wider pads to spheres that have moved farther than their pads, and searches for the
+    /// candidates of these spheres. `leavers` has the index of each such sphere, and the distance
+    /// that it has moved since the last search. Returns the candidates that are new.
     pub(crate) fn widen(
         &mut self,
         detector: &mut Detector,
@@ -692,9 +693,9 @@ impl Extent {
     }
 }
 
-/// Computes the pads of all spheres (assumed bounds on their displacements). Returns the units of length and
-/// time for the float32 tests of pairs. Also returns how far centres lie outside the cell of a periodic
-/// domain: for each edge, the largest distance as a multiple of the edge.
+/// Computes the pads of all spheres. Returns the units of length and time for the float32 tests of pairs.
+/// Also returns how far centres lie outside the cell of a periodic domain: for each edge, the largest
+/// distance as a multiple of the edge.
 fn make_pads(
     pads: &mut Vec<f64>,
     start: &Start<'_>,

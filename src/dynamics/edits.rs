@@ -81,6 +81,7 @@ impl Simulation {
         }
         if let Some(place) = self.state.place(id) {
             if hole.is_some() {
+                self.rest.forces.appear(id);
                 self.state.restore(place, sphere);
             }
             self.state.wrap_at(place, &self.lattice);
@@ -102,7 +103,7 @@ impl Simulation {
         let is_other = |key: &TouchKey| !concerns(key, sphere);
         self.disturb(|key| concerns(key, sphere));
         self.passing.retain(is_other);
-        self.rest.retain(is_other);
+        self.rest.forces.retain(is_other);
         self.state.removed[place] = true;
         self.state.note_hole(sphere);
         self.state.spheres[place].velocity = [0.0; 3];
@@ -350,7 +351,7 @@ impl Simulation {
             }
         };
         wake(&self.rest, &mut self.state, is_changed);
-        self.rest.retain(is_known);
+        self.rest.forces.retain(is_known);
         self.passing.retain(is_known);
         let contacts = &mut self.contacts;
         contacts.retain(|&(sphere, partner)| is_known(&(sphere, partner, [0; 3])));
@@ -399,7 +400,7 @@ impl Simulation {
         }
         if options.gravity != gravity || options.contact_time != before[2] {
             self.disturb(|_| true);
-            self.rest.forget();
+            self.rest = Rest::default();
         }
         self.outdate();
         changed
@@ -431,7 +432,8 @@ fn concerns(key: &TouchKey, sphere: usize) -> bool {
 
 /// Lets the spheres of some pairs fall again.
 fn wake(rest: &Rest, state: &mut State, concerns: impl Fn(&TouchKey) -> bool) {
-    for key in rest.pressed().filter(|key| concerns(key)) {
+    let pairs = rest.forces.pairs().map(|(key, _)| key);
+    for key in pairs.filter(|key| concerns(key)) {
         let other = match key.1 {
             Partner::Sphere(other) => other,
             Partner::Wall(_) => key.0,

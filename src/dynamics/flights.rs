@@ -78,8 +78,8 @@ pub(crate) struct FlightUnits {
     /// Middle of the box around the centres of all spheres at the time of the search for
     /// candidates. Coordinates relative to this point have smaller rounding errors.
     pub(crate) center: DVec3,
-    /// Bound on the magnitudes of the coordinates of all spheres with their pads (the bounds on
-    /// their displacements). The coordinates are relative to `center` and in the unit of length.
+    /// Bound on the magnitudes of the coordinates of all spheres with their pads. The coordinates
+    /// are relative to `center` and in the unit of length.
     pub(crate) most: f32,
 }
 

@@ -109,9 +109,13 @@ impl Pressed {
         bodies.take(1 + usize::from(self.wall.is_none()))
     }
 
+    /// Returns the speed of approach that the impulse has to take away.
+    pub(crate) fn lacking(&self, bodies: &[Body]) -> f64 {
+        self.normal.dot(self.apart(bodies)) + self.parting
+    }
+
     fn lack(&mut self, bodies: &[Body]) {
-        let approach = self.normal.dot(self.apart(bodies));
-        self.gradient = -(approach + self.parting) * self.unit;
+        self.gradient = -self.lacking(bodies) * self.unit;
     }
 
     /// Returns the part of the gradient along which the impulse may change, and the part that asks for an impulse where
@@ -136,7 +140,7 @@ pub(crate) fn find<T: AsMut<Pressed>>(
     // A sweep over the contacts finds the impulses of bodies that stand alone.
     for contact in contacts.iter_mut() {
         let contact = contact.as_mut();
-        let lacking = contact.normal.dot(contact.apart(bodies)) + contact.parting;
+        let lacking = contact.lacking(bodies);
         let impulse = (contact.impulse + lacking * contact.unit * contact.unit).max(0.0);
         contact.pass(impulse - contact.impulse, bodies);
         contact.impulse = impulse;

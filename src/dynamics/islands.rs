@@ -64,8 +64,9 @@ pub(crate) struct IslandPart {
     pub(crate) impacts: Vec<Impact>,
     pub(crate) removed: Vec<Removal>,
     pub(crate) passing: Vec<Candidate>,
-    /// The spheres that have left their pads (the bounds on their displacements), each with the
-    /// distance that it has moved.
+    /// Spheres with contacts that wait for the end of the substep.
+    pub(crate) waiting: Vec<u32>,
+    /// The spheres that have left their pads, each with the distance that it has moved.
     pub(crate) leavers: Vec<(u32, f64)>,
 }
 
@@ -250,6 +251,7 @@ impl Islands {
             part.impacts.clear();
             part.removed.clear();
             part.passing.clear();
+            part.waiting.clear();
             part.leavers.clear();
             tasks.push(IslandTask {
                 number: narrow(number),
@@ -259,6 +261,12 @@ impl Islands {
             });
         }
         Ok((tasks, lookup))
+    }
+
+    /// Returns spheres with contacts that wait for the end of the substep. Some may be listed twice.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> {
+        let parts = self.parts[..self.used].iter();
+        parts.flat_map(|part| &part.waiting).copied()
     }
 
     pub(crate) fn list(&self) -> &[Island] {
@@ -380,7 +388,8 @@ fn has_bit(bits: &[u64], sphere: u32) -> bool {
     bits[sphere as usize / 64] >> (sphere % 64) & 1 != 0
 }
 
-fn root(parents: &mut [u32], mut sphere: u32) -> u32 {
+/// Returns the root of a member of a disjoint-set forest.
+pub(crate) fn root(parents: &mut [u32], mut sphere: u32) -> u32 {
     while parents[sphere as usize] != sphere {
         let grandparent = parents[parents[sphere as usize] as usize];
         parents[sphere as usize] = grandparent;

@@ -31,8 +31,7 @@ const ISLANDS: usize = 64;
 const MEAN: usize = 100;
 
 /// Processes the impacts of all islands (groups of spheres that hit each other) from number `first`
-/// on. Returns the spheres that have left their pads (the bounds on their displacements since the
-/// search for candidates), each with its displacement.
+/// on. Returns the spheres that have left their pads, each with its displacement.
 pub(crate) fn replay_from(
     first: usize,
     islands: &mut Islands,

@@ -26,6 +26,7 @@ mod contact;
 mod descent;
 mod edits;
 mod flights;
+mod forces;
 mod hard_sphere;
 mod impulses;
 mod islands;

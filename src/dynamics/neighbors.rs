@@ -47,10 +47,10 @@ struct RowChunk {
 }
 
 /// The data that all threads of a search share. The search finds the pairs of spheres that overlap
-/// when their radii are enlarged by their pads (the bounds on their displacements).
+/// when their radii are enlarged by their pads.
 #[derive(Debug)]
 struct CandidateSearch<'a> {
-    /// All spheres, each with its radius enlarged by its pad (an assumed bound on its displacement).
+    /// All spheres, each with its radius enlarged by its pad.
     padded: &'a [Sphere],
     boxes: &'a Boxes,
     start: &'a Start<'a>,
@@ -76,10 +76,10 @@ struct SearchScratch {
 }
 
 impl CandidateRows {
-    /// Finds all pairs that overlap among `padded`, the spheres enlarged by their pads (the bounds
-    /// on their displacements). `boxes` is the tree of these spheres. `any_images` says whether to
-    /// find pairs with periodic images of spheres, too. `beyond` says how far the centres lie
-    /// outside the cell of a periodic domain, as a multiple of each edge. `fine` tests the pairs further.
+    /// Finds all pairs that overlap among `padded`, the spheres enlarged by their pads. `boxes` is the
+    /// tree of these spheres. `any_images` says whether to find pairs with periodic images of spheres,
+    /// too. `beyond` says how far the centres lie outside the cell of a periodic domain, as a multiple of
+    /// each edge. `fine` tests the pairs further.
     pub(crate) fn search(
         &mut self,
         padded: &[Sphere],

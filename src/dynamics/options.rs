@@ -163,7 +163,12 @@ impl SimulationOptions {
     /// pass to walls is in [`StepReport::wall_impulses`](crate::StepReport::wall_impulses), and not in the list of
     /// impacts. A pair that has four impacts within a contact time loses its restitution until the contact time is over.
     /// If it meets again, all that touches it collides at once, and each contact that passes an impulse is an impact.
-    /// Elastic spheres (restitution 1) rest only if they do not approach at all. While spheres move in contact, positions
+    /// Elastic spheres (restitution 1) rest only if they do not approach at all, as one that lies on a floor from the start.
+    /// Inelastic spheres that all touch one another or a wall at rest, and that have been slower than a thousandth of
+    /// √(gravity · radius) for 4·√(radius / gravity), stop. Spheres that overlap a floor, also one that moves, are lifted
+    /// out of it without a velocity. Inelastic contacts that gravity presses together, and those of a pile that hit each
+    /// other again and again, lose their restitution at speeds at which they overlap by less than 10⁻⁴ of their size in a
+    /// substep. While spheres move in contact, positions
     /// have errors of some 10⁻⁴ of the radii, and up to gravity times the square of the contact time. So the
     /// contact time is to be short: 10⁻³ of the time in which a sphere falls by its radius is very short, and 10⁻¹ is
     /// long.

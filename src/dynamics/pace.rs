@@ -8,6 +8,10 @@ use super::{HardSphere, SimulationOptions};
 /// duration of substeps in dilute gases, whose spheres move far between impacts.
 const CANDIDATES: f64 = 5.0;
 
+/// If a search finds this multiple of the number of candidate pairs at which it aims, and a shorter substep does not help,
+/// spheres overlap so much that their pairs do not count.
+const CROWDED: f64 = 8.0;
+
 /// Largest number of substeps that use the candidates of one search.
 const SUBSTEPS: f64 = 2.0;
 
@@ -61,6 +65,10 @@ pub(crate) struct Pace {
     substep: Option<f64>,
     /// Number of substeps that the candidates of the next search have to serve.
     substeps: f64,
+    /// The duration of the last substep with a search, and its number of candidate pairs.
+    last: Option<(f64, usize)>,
+    /// Number of candidate pairs that a shorter substep would have, too, as far as is known: spheres that overlap.
+    crowd: usize,
 }
 
 impl Pace {
@@ -68,6 +76,8 @@ impl Pace {
         Self {
             substep: None,
             substeps: 1.0,
+            last: None,
+            crowd: 0,
         }
     }
 
@@ -75,6 +85,8 @@ impl Pace {
     pub(crate) fn code(&mut self, coder: &mut Coder) -> Result<(), String> {
         self.substep.code(coder)?;
         self.substeps.code(coder)?;
+        self.last.code(coder)?;
+        self.crowd.code(coder)?;
         let valid = self.substep.is_none_or(|substep| substep > 0.0);
         check(
             valid && (1.0..=SUBSTEPS).contains(&self.substeps),
@@ -121,8 +133,18 @@ impl Pace {
         let count = load.spheres.max(1) as f64;
         let impacts = 2.0 * load.hits as f64 / count / options.impacts_per_substep();
         let mut next = duration * impacts.recip().max(least / duration).min(LONGER);
-        let candidates = load.pairs as f64 / count / CANDIDATES;
+        let mut candidates = load.pairs as f64 / count / CANDIDATES;
         if load.searched {
+            let is_crowd = |(before, pairs): (f64, usize)| {
+                duration < 0.9 * before && load.pairs as f64 > 0.9 * pairs as f64
+            };
+            self.crowd = if candidates > CROWDED && self.last.is_some_and(is_crowd) {
+                load.pairs
+            } else {
+                self.crowd.min(load.pairs)
+            };
+            self.last = Some((duration, load.pairs));
+            candidates -= self.crowd as f64 / count / CANDIDATES;
             let share = candidates.cbrt().recip().clamp(LONGER.recip(), LONGER);
             if self.substeps <= 1.0 && candidates > 1.0 {
                 let least = travel_time(spheres, options, LEAST);

@@ -6,8 +6,7 @@ use std::collections::BinaryHeap;
 use glam::DVec3;
 
 use super::candidate::Candidate;
-use super::contact::APART;
-use super::contact::{Blow, ContactPair};
+use super::contact::{APART, Blow, ContactPair, OVERLAP};
 use super::impulses::{Body, Pressed};
 use super::islands::{Island, IslandPart, Lookup, Track};
 use super::options::check_restitution;
@@ -102,6 +101,10 @@ pub(crate) struct Link<'a> {
     /// Number of impacts of the pair since the time `first`, within one contact time.
     impacts: u16,
     first: f64,
+    /// Number of impacts of the pair in the substep.
+    hits: u16,
+    /// Whether the contact lasts: its impacts wait for the end of the substep if the two then hardly overlap.
+    lasts: bool,
     /// Number of slow impacts of the pair since the time `slowed`.
     slow: u8,
     slowed: f64,
@@ -217,6 +220,24 @@ pub(crate) fn replay<'a>(
         if setting.options.contact_time > 0.0 {
             let link = &mut scratch.links[index];
             link.count(time, setting.options.contact_time);
+            link.hits = link.hits.saturating_add(1);
+            if link.hits >= FREQUENT
+                && !link.lasts
+                && setting.slow > 0.0
+                && setting.restitution(&link.candidate) < 1.0
+            {
+                // Others have hit one of the two as often, or press it.
+                let most = u32::from(link.hits) + u32::from(FREQUENT);
+                link.lasts = link.places().any(|end| {
+                    let member = &scratch.members[end as usize];
+                    member.impacts >= most || setting.bears(member.sphere)
+                });
+                if link.lasts {
+                    for end in link.places() {
+                        push(&mut part.waiting, scratch.members[end as usize].sphere)?;
+                    }
+                }
+            }
             if is_slow {
                 if time - link.slowed >= setting.pause(&link.contact) {
                     (link.slow, link.slowed) = (0, time);
@@ -288,6 +309,8 @@ impl<'a> ReplayScratch<'a> {
                         passing: setting.is_passing(&candidate),
                         impacts: 0,
                         first: 0.0,
+                        hits: 0,
+                        lasts: setting.lasts(&candidate),
                         slow: 0,
                         slowed: 0.0,
                     };
@@ -434,7 +457,7 @@ impl<'a> ReplayScratch<'a> {
             link.passing = apart > from;
         }
         if let Some(time) = link.contact.meeting(&a.piece, &b.piece, range) {
-            if link.impacts > 0 && self.waits(index, time, setting) {
+            if (link.impacts > 0 || link.lasts) && self.waits(index, time, setting) {
                 return Ok(());
             }
             self.times[index] = time;
@@ -454,11 +477,22 @@ impl<'a> ReplayScratch<'a> {
         if link.impacts >= SQUEEZED && self.is_frequent(link, time, setting) {
             return true;
         }
-        if link.slow == 0 {
+        if link.slow == 0 && !link.lasts {
             return false;
         }
         let [a, b] = [link.ends[0], link.ends[1]].map(|end| &self.members[end as usize]);
         let blow = link.contact.blow(&a.piece, &b.piece, time);
+        if link.lasts {
+            let left = setting.duration - time;
+            let closing = (blow.approach + 0.5 * blow.touch.pressing.max(0.0) * left) * left;
+            let depth = closing - link.contact.gap(&a.piece, &b.piece, time).min(0.0);
+            if depth <= OVERLAP * link.contact.size() {
+                return true;
+            }
+        }
+        if link.slow == 0 {
+            return false;
+        }
         let many = link.slow >= MOST_SLOW && time - link.slowed < setting.pause(&link.contact);
         let restitution = setting.restitution(&link.candidate);
         let is_slow = self.is_slow(link, &blow, restitution, time, setting);

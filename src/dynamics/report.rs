@@ -132,6 +132,14 @@ pub struct StepReport {
     pub ended: Vec<(u32, Partner)>,
 }
 
+/// What resting spheres pass to others in a substep.
+#[derive(Debug, Default)]
+pub(crate) struct Passed {
+    /// The momenta that pass to walls, each with the number of the wall.
+    pub(crate) to_walls: Vec<(u32, DVec3)>,
+    pub(crate) virial: f64,
+}
+
 impl StepReport {
     /// Divides the contacts of a step, sorted and in `began`, by those of the step before, which are sorted, too.
     pub(crate) fn compare_contacts(&mut self, before: &[(u32, Partner)]) {
@@ -140,6 +148,14 @@ impl StepReport {
         self.ended = ended.copied().collect();
         let (lasted, began) = self.began.iter().partition(|pair| is_in(before, pair));
         (self.lasted, self.began) = (lasted, began);
+    }
+
+    /// Adds what spheres at rest pass to others.
+    pub(crate) fn rest(&mut self, passed: Passed) {
+        for (wall, momentum) in passed.to_walls {
+            self.pass(wall, momentum);
+        }
+        self.virial += passed.virial;
     }
 
     /// Adds a momentum that passes to a wall.

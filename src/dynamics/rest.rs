@@ -8,7 +8,8 @@
 //! that keep the touching bodies apart. A sphere with an impulse that supports it rests on, and the others fall. A
 //! faster impact ends the rest of a sphere.
 //!
-//! So a pile at rest has no impacts, and its velocities are exactly 0. `docs/design.md`, "Rest", explains why.
+//! So a pile at rest has no impacts, its velocities are exactly 0, and it sleeps (`forces.rs`). `docs/design.md`, "Rest",
+//! explains why.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -17,15 +18,16 @@ use super::HardSphere;
 use super::candidate::TouchKey;
 use super::candidates::Candidates;
 #[cfg(feature = "serde")]
-use super::coded::{Coded, Coder, check, is_known};
-use super::contact::ContactPair;
+use super::coded::{Coded, Coder, check};
+use super::contact::{APART as TOUCHED, ContactPair, OVERLAP};
+use super::forces::{RestForces, SleepingPair};
 use super::impulses::{Body, Pressed, find};
+use super::islands::root;
 use super::narrow::narrow;
 use super::options::slow_speed;
 use super::path::Piece;
-use super::report::Partner;
+use super::report::{Partner, Passed};
 use super::rows::{push, reserve};
-use super::setting::CURVED;
 use super::start::Start;
 use crate::Error;
 
@@ -36,11 +38,11 @@ const SLIP: f64 = 1e-3;
 /// Impulses keep bodies apart if the gap between them is at most this number times the sum of their radii.
 const TOUCH: f64 = 1e-2;
 
-/// An overlap of more than this number times the sum of the radii is pushed out: by this share in a substep, and at
-/// this fraction of the slow speed at most.
-const DEPTH: f64 = 1e-9;
-const SHARE: f64 = 0.2;
-const PUSHED: f64 = 0.1;
+/// An overlap of more than twice this number times the sum of the radii is pushed out, down to this number: by this share
+/// in each of some sweeps over all contacts in a substep. The centres move, and the velocities do not.
+const DEPTH: f64 = 4e-10;
+const SHARE: f64 = 0.5;
+const SWEEPS: usize = 4;
 
 /// The impulses separate touching bodies at this fraction of the slow speed, so that rounding does not let them
 /// approach.
@@ -51,11 +53,19 @@ const APART: f64 = 1e-9;
 const STILL: f64 = 1e-5;
 const CREEP: f64 = 1e-6;
 
+/// A group of inelastic spheres falls asleep if each of them has been slower than `CALM`·√(gravity · radius) for the time
+/// `CALM_TIME`·√(radius / gravity).
+const CALM: f64 = 1e-3;
+const CALM_TIME: f64 = 4.0;
+
 /// The impulses are found when no speed lacks more than this fraction of the speed that gravity gives in the substep.
 const FOUND: f64 = 1e-8;
 
+/// If bodies approach faster, this fraction of what exceeds that speed suffices.
+const FOUND_FAST: f64 = 1e-6;
+
 /// Number of impulses that are computed in a substep, if that is more than the number of steps of the search.
-const MOST: usize = 1 << 22;
+const MOST: usize = 1 << 24;
 const STEPS: usize = 500;
 
 /// A force with which a search for impulses begins is at most this multiple of the weight of all bodies.
@@ -69,6 +79,14 @@ struct RestLoad {
     owed: f64,
     /// The impulse against gravity that keeps it at rest.
     support: f64,
+    /// Whether it rests from now on.
+    rests: bool,
+    /// How far overlaps push it.
+    push: DVec3,
+    /// Whether it rests, and neither moves nor has moved in the substep.
+    lies: bool,
+    /// Whether it has rested and hardly moved for a while.
+    is_calm: bool,
     /// Whether the sphere touches a body that moves at a given velocity.
     carried: bool,
 }
@@ -82,14 +100,16 @@ struct TouchingPair {
     rests: bool,
     /// Whether the two touch wherever the sphere slips.
     flat: bool,
+    is_elastic: bool,
     radius: f64,
+    /// How far the two overlap, or 0.
+    depth: f64,
 }
 
 /// The impulses between spheres at rest, and working memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rest {
-    /// The force of each touching pair in the last substep, sorted.
-    forces: Vec<(TouchKey, f64)>,
+    pub(crate) forces: RestForces,
     bodies: Vec<Body>,
     /// The load of each body.
     loads: Vec<RestLoad>,
@@ -105,48 +125,128 @@ const NONE: u32 = u32::MAX;
 /// The new places and velocities of some spheres, with whether each of them rests from now on, and what they pass on.
 type Settled = (Vec<(u32, [DVec3; 2], bool)>, Passed);
 
-/// What resting spheres pass to others in a substep.
-#[derive(Debug, Default)]
-pub(crate) struct Passed {
-    /// The momenta that pass to walls, each with the number of the wall.
-    pub(crate) to_walls: Vec<(u32, DVec3)>,
-    pub(crate) virial: f64,
-}
-
 impl Rest {
-    /// Returns what the pairs are known by that press on each other.
-    pub(crate) fn pressed(&self) -> impl Iterator<Item = &TouchKey> {
-        self.forces.iter().map(|(key, _)| key)
-    }
-
-    /// Returns what the pairs are known by between which there is a force.
-    pub(crate) fn pressing(&self) -> impl Iterator<Item = &TouchKey> {
-        let pressing = self.forces.iter().filter(|(_, force)| *force > 0.0);
-        pressing.map(|(key, _)| key)
-    }
-
-    /// Forgets the forces of some pairs.
-    pub(crate) fn retain(&mut self, keep: impl Fn(&TouchKey) -> bool) {
-        self.forces.retain(|(key, _)| keep(key));
-    }
-
     /// Writes what the next substep depends on, or reads it. There are `counts` spheres and walls.
     #[cfg(feature = "serde")]
     pub(crate) fn code(&mut self, coder: &mut Coder, counts: [usize; 2]) -> Result<(), String> {
-        self.forces.code(coder)?;
+        self.forces.code(coder, counts)?;
         self.longest.code(coder)?;
-        let known = |(key, force): &(TouchKey, f64)| is_known(key, counts) && force.is_finite();
-        let valid = self.forces.iter().all(known) && self.forces.is_sorted_by_key(|force| force.0);
         check(
-            valid && self.longest.is_none_or(|longest| longest > 0.0),
-            "forces",
+            self.longest.is_none_or(|longest| longest > 0.0),
+            "durations",
         )
     }
 
-    /// Forgets all forces.
-    pub(crate) fn forget(&mut self) {
-        self.forces.clear();
-        self.longest = None;
+    /// Notes for how long each sphere has hardly moved.
+    fn note_calm(&mut self, duration: f64, start: &Start<'_>) -> Result<(), Error> {
+        let Self {
+            forces,
+            bodies,
+            loads,
+            ..
+        } = self;
+        let mut calm = Vec::new();
+        reserve(&mut calm, start.ids.len())?;
+        calm.resize(start.ids.len(), 0.0);
+        let strength = start.options.gravity.length();
+        for (body, load) in bodies.iter().zip(loads.iter_mut()) {
+            let sphere = load.sphere as usize;
+            let (radius, id) = (start.spheres[sphere].radius, start.ids[sphere] as usize);
+            let most = CALM * (strength * radius).sqrt();
+            if load.rests && !load.carried && body.velocity.length() < most {
+                calm[id] = forces.calm.get(id).copied().unwrap_or(0.0) + duration;
+                load.is_calm = calm[id] > CALM_TIME * (radius / strength).sqrt();
+            }
+        }
+        forces.calm = calm;
+        Ok(())
+    }
+
+    /// Puts to sleep the groups of touching bodies that all lie still.
+    fn put_to_sleep(&mut self, duration: f64, start: &Start<'_>) -> Result<(), Error> {
+        self.note_calm(duration, start)?;
+        let Self {
+            forces,
+            bodies,
+            loads,
+            touching,
+            ..
+        } = self;
+        if !loads.iter().any(|load| load.lies || load.is_calm) {
+            return Ok(());
+        }
+        let mut roots: Vec<u32> = Vec::new();
+        reserve(&mut roots, bodies.len())?;
+        roots.extend((0_u32..).take(bodies.len()));
+        let is_fixed = |body: u32| bodies[body as usize].inverse_mass == 0.0;
+        for pair in touching.iter() {
+            let [a, b] = pair.contact.ends;
+            if !is_fixed(a) && !is_fixed(b) {
+                let [a, b] = [root(&mut roots, a), root(&mut roots, b)];
+                roots[a.max(b) as usize] = a.min(b);
+            }
+        }
+        // What moves keeps awake what it touches.
+        let mut is_awake = Vec::new();
+        reserve(&mut is_awake, bodies.len())?;
+        is_awake.resize(bodies.len(), false);
+        for (body, load) in (0..).zip(loads.iter()) {
+            let lies = load.lies || load.is_calm;
+            is_awake[root(&mut roots, body) as usize] |= !is_fixed(body) && !lies;
+        }
+        for pair in touching.iter() {
+            let ends = pair.contact.ends;
+            let moves = |end: u32| is_fixed(end) && bodies[end as usize].velocity != DVec3::ZERO;
+            // Elastic spheres sleep only if they do not move at all.
+            let creeps = |end: u32| pair.is_elastic && !is_fixed(end) && !loads[end as usize].lies;
+            let any_moves = ends.into_iter().any(|end| moves(end) || creeps(end));
+            for end in ends {
+                is_awake[root(&mut roots, end) as usize] |= any_moves;
+            }
+        }
+        let mut group_of = |body: u32| {
+            let root = root(&mut roots, body) as usize;
+            let sleeps = !is_fixed(body) && !is_awake[root];
+            sleeps.then(|| start.ids[loads[root].sphere as usize])
+        };
+        let (mut spheres, mut pairs) = (Vec::new(), Vec::new());
+        for (body, load) in (0..).zip(loads.iter()) {
+            if let Some(group) = group_of(body) {
+                let sphere = load.sphere as usize;
+                let entry = (start.ids[sphere], group, start.spheres[sphere].radius);
+                push(&mut spheres, entry)?;
+            }
+        }
+        for (pair, &(key, force)) in touching.iter().zip(&forces.awake) {
+            let mut groups = pair.contact.ends.into_iter().filter_map(&mut group_of);
+            if let Some(group) = groups.next() {
+                let pair = SleepingPair {
+                    key,
+                    force,
+                    group,
+                    normal: pair.contact.normal,
+                    distance: pair.contact.distance,
+                };
+                push(&mut pairs, pair)?;
+            }
+        }
+        forces.sleep(start.ids.len(), &spheres, &pairs)
+    }
+
+    /// Returns what the spheres that sleep pass on in a time.
+    pub(crate) fn forces_asleep(&self, duration: f64) -> Result<Passed, Error> {
+        let mut asleep = Passed::default();
+        for pair in &self.forces.sleeping {
+            match pair.key.1 {
+                Partner::Wall(wall) if pair.force > 0.0 => {
+                    let momentum = pair.normal * (pair.force * duration);
+                    push(&mut asleep.to_walls, (wall, momentum))?;
+                }
+                Partner::Wall(_) => {}
+                Partner::Sphere(_) => asleep.virial += pair.distance * pair.force * duration,
+            }
+        }
+        Ok(asleep)
     }
 
     /// Finds the impulses between touching bodies at the end of a substep of the given duration. `owed` has the spheres
@@ -154,27 +254,51 @@ impl Rest {
     /// substep. Returns the new places and velocities of some spheres, with whether each of them rests from now on.
     pub(crate) fn settle(
         &mut self,
-        owed: &[(u32, f64)],
+        owed: &mut Vec<(u32, f64)>,
         duration: f64,
         candidates: &Candidates,
         start: &Start<'_>,
     ) -> Result<Settled, Error> {
         self.longest = None;
-        if owed.is_empty() {
-            self.forget();
+        if owed.is_empty() && self.forces.sleeping.is_empty() {
+            self.forces.forget();
             return Ok(<_>::default());
         }
         let slow = slow_speed(start.options);
-        self.list(owed, duration, candidates, start)?;
-        let steps = STEPS.max(MOST / self.touching.len().max(1));
-        let tolerance = FOUND * duration * start.options.gravity.length();
-        let residue = find(&mut self.bodies, &mut self.touching, tolerance, steps);
-        let new = self.results(duration, start)?;
-        if residue > PUSHED * slow {
-            // The impulses are not found yet, or there are none. What is left must be slow in the next substep.
-            self.limit(start.options.contact_time);
+        loop {
+            let before = self.forces.sleeping.len();
+            self.list(owed, duration, candidates, start)?;
+            // What comes near to a group that sleeps wakes it.
+            self.forces.wake_woken(start.ids, owed, duration)?;
+            if self.forces.sleeping.len() == before {
+                break;
+            }
         }
-        Ok(new)
+        let mut asleep = self.forces_asleep(duration)?;
+        let contacts = self.touching.len().max(1);
+        let steps = (100 + 4 * contacts).min(STEPS.max(MOST / contacts));
+        let falls = duration * start.options.gravity.length();
+        let lacking = self.touching.iter();
+        let lacking = lacking.map(|pair| pair.contact.lacking(&self.bodies));
+        let tolerance = (FOUND * falls).max(FOUND_FAST * (lacking.fold(0.0, f64::max) - falls));
+        let residue = find(&mut self.bodies, &mut self.touching, tolerance, steps);
+        self.push_apart();
+        let (mut new, mut passed) = self.results(duration, start)?;
+        self.put_to_sleep(duration, start)?;
+        for (sphere, [_, velocity], rests) in &mut new {
+            if self.forces.sleeps(start.ids[*sphere as usize]) {
+                (*velocity, *rests) = (DVec3::ZERO, true);
+            }
+        }
+        passed.virial += asleep.virial;
+        passed.to_walls.append(&mut asleep.to_walls);
+        if residue > 0.1 * slow {
+            // The impulses are not found yet, or there are none. The bodies must hardly overlap in the next substep.
+            let radii = self.touching.iter().map(|pair| pair.radius);
+            let most = OVERLAP * radii.fold(f64::INFINITY, f64::min) / residue;
+            self.limit(most.max(start.options.contact_time));
+        }
+        Ok((new, passed))
     }
 
     /// Lists the spheres that rest and all that touches them, with the velocities that gravity owes.
@@ -187,7 +311,6 @@ impl Rest {
     ) -> Result<(), Error> {
         let setting = start.setting(candidates);
         let (options, slow) = (start.options, slow_speed(start.options));
-        let strength = options.gravity.length();
         let Self {
             forces,
             bodies,
@@ -213,6 +336,10 @@ impl Rest {
                         sphere,
                         owed,
                         support: 0.0,
+                        rests: false,
+                        push: DVec3::ZERO,
+                        lies: false,
+                        is_calm: false,
                         carried: false,
                     };
                     push(loads, load)?;
@@ -248,9 +375,10 @@ impl Rest {
                 }
                 let blow = contact.blow(&a, &b, 0.0);
                 // A rule has decided for a pair that was at rest before.
+                forces.disturb(start.ids[other as usize])?;
                 let key = setting.key(&candidate);
-                let force = forces.binary_search_by_key(&key, |(key, _)| *key);
-                let holds = || {
+                let force = forces.of(&key);
+                let separates = || {
                     // Gravity has moved the spheres towards what they rest on.
                     let pressed = |end: u32, piece: &Piece| {
                         let owed = place_of(end).map_or(0.0, |place| owed[place].1);
@@ -264,7 +392,10 @@ impl Rest {
                     let encounter = setting.encounter(&candidate, pieces, &blow, 0.0);
                     start.rule.response(&encounter).separates(&encounter)
                 };
-                if blow.approach >= slow || !(start.rule.is_default() || force.is_ok() || holds()) {
+                let lasts = force.is_some_and(|force| force > 0.0) || gap < -TOUCHED * size;
+                if (blow.approach >= slow && !lasts)
+                    || !(start.rule.is_default() || force.is_some() || separates())
+                {
                     continue;
                 }
                 let wall = match candidate.partner {
@@ -274,13 +405,12 @@ impl Rest {
                 let flat = contact.is_flat();
                 let radius = start.spheres[ends[0] as usize].radius;
                 let radius = radius.min(start.spheres[ends[1] as usize].radius);
-                let curved = blow.touch.sliding.length_squared() * blow.touch.curvature;
                 let depth = -gap;
                 // Bodies with a gap may approach so fast that they touch at the end of the next substep.
-                let pushed = if depth > DEPTH * size {
-                    (SHARE * depth / duration).min(PUSHED * slow)
+                let parting = if depth > 0.0 {
+                    0.0
                 } else {
-                    depth.min(0.0) / duration
+                    APART * slow + depth / duration
                 };
                 let mut pair = [0; 2];
                 for (place, end) in pair.iter_mut().zip(ends) {
@@ -289,17 +419,22 @@ impl Rest {
                 if wall.is_some_and(|velocity| velocity != DVec3::ZERO) {
                     loads[pair[0] as usize].carried = true;
                 }
-                let force = force.map_or(0.0, |place| forces[place].1);
-                let mut contact = Pressed::new(pair, wall, &blow, APART * slow + pushed, bodies);
-                contact.impulse = force * duration;
+                let mut contact = Pressed::new(pair, wall, &blow, parting, bodies);
+                contact.impulse = force.unwrap_or(0.0) * duration;
                 push(
                     touching,
                     TouchingPair {
                         key,
                         contact,
-                        rests: curved <= CURVED * strength,
+                        rests: setting.is_bearing(&blow.touch),
                         flat,
+                        is_elastic: setting.restitution(&candidate) == 1.0,
                         radius,
+                        depth: if depth > 2.0 * DEPTH * size {
+                            depth - DEPTH * size
+                        } else {
+                            0.0
+                        },
                     },
                 )?;
             }
@@ -313,6 +448,43 @@ impl Rest {
             pair.contact.pass(pair.contact.impulse, bodies);
         }
         Ok(())
+    }
+
+    /// Moves bodies apart that overlap.
+    fn push_apart(&mut self) {
+        let Self {
+            bodies,
+            loads,
+            touching,
+            ..
+        } = self;
+        if touching.iter().all(|pair| pair.depth == 0.0) {
+            return;
+        }
+        for sweep in 0..SWEEPS {
+            let mut push = |pair: &TouchingPair| {
+                let contact = &pair.contact;
+                let [a, b] = contact.ends.map(|end| end as usize);
+                let mut inverse = [bodies[a].inverse_mass, bodies[b].inverse_mass];
+                let mut along = loads[a].push;
+                if contact.wall.is_some() {
+                    inverse[1] = 0.0;
+                } else {
+                    along -= loads[b].push;
+                }
+                let depth = pair.depth + contact.normal.dot(along);
+                if depth > 0.0 {
+                    let push = contact.normal * (SHARE * depth / (inverse[0] + inverse[1]));
+                    loads[a].push -= push * inverse[0];
+                    loads[b].push += push * inverse[1];
+                }
+            };
+            if sweep % 2 == 0 {
+                touching.iter().for_each(&mut push);
+            } else {
+                touching.iter().rev().for_each(&mut push);
+            }
+        }
     }
 
     fn limit(&mut self, duration: f64) {
@@ -331,14 +503,14 @@ impl Rest {
         } = self;
         let down = options.gravity.normalize_or_zero();
         let mut passed = Passed::default();
-        forces.clear();
+        forces.begin(start.ids.len())?;
         // Bodies that are squeezed have no impulses that keep them apart, and the computed ones grow from sweep to sweep.
         let masses = bodies.iter().map(|body| body.inverse_mass.recip());
         let mass: f64 = masses.filter(|mass| mass.is_finite()).sum();
         let most = MOST_WEIGHTS * mass * options.gravity.length();
         for pair in touching.iter() {
             let contact = &pair.contact;
-            push(forces, (pair.key, (contact.impulse / duration).min(most)))?;
+            forces.add(pair.key, (contact.impulse / duration).min(most))?;
             match pair.key.1 {
                 Partner::Wall(wall) if contact.impulse > 0.0 => {
                     let momentum = contact.normal * contact.impulse;
@@ -363,26 +535,27 @@ impl Rest {
                 continue;
             }
             let owed = load.owed;
-            let weight = options.gravity.length() * owed / body.inverse_mass;
-            let rests = load.owed > 0.0 && load.support >= 0.01 * weight;
+            let time = if owed > 0.0 { owed } else { duration };
+            let weight = options.gravity.length() * time / body.inverse_mass;
+            let rests = load.support >= 0.01 * weight;
             if rests && !load.carried && body.velocity.length() < still {
                 body.velocity = DVec3::ZERO;
             }
-            if !rests {
-                load.owed = 0.0;
-            }
+            load.rests = rests;
             let state = &start.spheres[load.sphere as usize];
-            let mut place = state.place();
+            let mut place = state.place() + load.push;
             if !rests {
                 // What supported it is gone, so it has fallen on a parabola. Otherwise energy would arise.
                 place += (body.velocity - state.motion()) * (0.5 * owed);
             }
+            let motions = [body.velocity, state.motion(), load.push];
+            load.lies = rests && !load.carried && motions == [DVec3::ZERO; 3];
             new.push((load.sphere, [place, body.velocity], rests));
         }
         let mut longest = f64::INFINITY;
         for pair in touching.iter() {
             let ends = &pair.contact.ends;
-            let rests = ends.iter().any(|&end| loads[end as usize].owed > 0.0);
+            let rests = ends.iter().any(|&end| loads[end as usize].rests);
             let slip = pair.contact.apart(bodies).length();
             if rests && !pair.flat && slip > STILL * slow {
                 longest = longest.min((SLIP * pair.radius / slip).max(options.contact_time));
@@ -390,11 +563,11 @@ impl Rest {
         }
         // Whatever moves may take away what supports a sphere, which then falls only in the next substep.
         let moves = |sphere: &HardSphere| sphere.velocity != [0.0; 3];
-        if new.iter().any(|&(_, _, rests)| rests)
+        if (new.iter().any(|&(_, _, rests)| rests) || !forces.sleeping.is_empty())
             && (start.spheres.par_iter().any(moves) || start.walls.any_moves())
         {
             let radii = touching.iter().map(|pair| pair.radius);
-            let fallen = 2.0 * SLIP * radii.fold(f64::INFINITY, f64::min);
+            let fallen = 2.0 * SLIP * radii.fold(forces.smallest(), f64::min);
             let most = (fallen / options.gravity.length()).sqrt();
             longest = longest.min(most.max(options.contact_time));
         }

@@ -17,7 +17,7 @@ use crate::lattice::Lattice;
 
 /// The acceleration of a sphere that slides along a hollow wall, towards the centre of the wall, may be this fraction
 /// of gravity while the sphere rests.
-pub(crate) const CURVED: f64 = 0.01;
+const CURVED: f64 = 0.01;
 
 /// The state at the start of a substep, and its candidates.
 #[derive(Clone, Copy, Debug)]
@@ -108,6 +108,26 @@ impl Setting<'_> {
             Partner::Wall(wall) => at_wall(wall),
         };
         options.combine.of([of(candidate.sphere), other])
+    }
+
+    /// Returns whether a contact lasts: gravity pressed the two together in the last substep. Elastic ones do not last.
+    pub(crate) fn lasts(&self, candidate: &Candidate) -> bool {
+        let inelastic = self.restitution(candidate) < 1.0;
+        inelastic
+            && self
+                .rest
+                .is_some_and(|rest| rest.of(&self.key(candidate)) > Some(0.0))
+    }
+
+    /// Returns whether gravity pressed a sphere against others in the last substep.
+    pub(crate) fn bears(&self, sphere: u32) -> bool {
+        self.rest.is_some_and(|rest| rest.bears(self.id(sphere)))
+    }
+
+    /// Returns whether a sphere sleeps.
+    #[inline]
+    pub(crate) fn sleeps(&self, sphere: u32) -> bool {
+        self.rest.is_some_and(|rest| rest.sleeps(self.id(sphere)))
     }
 
     /// Returns whether a sphere can rest on its partner: it does not slide fast along a hollow wall.
@@ -250,8 +270,8 @@ impl Setting<'_> {
         (squares.fold(0.0, f64::max).sqrt() + falls) * (1.0 + 1e-9)
     }
 
-    /// Returns whether a sphere certainly stays within its pad (an assumed bound of its displacement since the
-    /// search for candidates). In the substep, the sphere moves by at most `span`.
+    /// Returns whether a sphere certainly stays within its pad. In the substep, the sphere moves by at most
+    /// `span`.
     #[inline]
     pub(crate) fn remains(&self, index: u32, span: f64) -> bool {
         let origin = self.candidates.origin(index);

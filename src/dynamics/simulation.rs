@@ -215,6 +215,7 @@ impl Simulation {
         }
         state.check(sphere)?;
         if let Some(place) = self.state.place(sphere) {
+            self.rest.forces.appear(sphere);
             self.state.restore(place, state);
         }
         self.place_anew();
@@ -229,7 +230,7 @@ impl Simulation {
     /// stays. A sphere that overlaps a wall moves along the wall's normal. Velocities do not change. An overlap
     /// of 10⁻⁹ of the sum of the radii is ignored. Two spheres at one point move in a direction that follows from their
     /// indices. Three or more are first put side by side in a heap like a ball, or like a disc if all z
-    /// and all velocities along z are 0.
+    /// and all velocities along z are 0. Pairs that never hit each other, such as two spheres of infinite mass, may overlap.
     ///
     /// ```
     /// use carom::{HardSphere, Simulation, SimulationOptions};
@@ -419,10 +420,11 @@ impl Simulation {
         }
         report.completed = self.time >= end;
         if self.options.contacts {
-            let pressing = self.rest.pressing();
+            let pairs = self.rest.forces.pairs();
+            let pressing = pairs.filter(|(_, force)| *force > 0.0);
             report
                 .began
-                .extend(pressing.map(|&(sphere, partner, _)| (sphere, partner)));
+                .extend(pressing.map(|(&(sphere, partner, _), _)| (sphere, partner)));
             report.began.sort_unstable();
             report.began.dedup();
             let contacts = report.began.clone();
@@ -457,6 +459,19 @@ impl Simulation {
         any_rests() || (self.options.gravity != DVec3::ZERO && any_fixed())
     }
 
+    /// Returns whether all spheres sleep, and no wall moves, so that nothing can happen.
+    fn is_asleep(&self) -> bool {
+        let forces = &self.rest.forces;
+        let lies = |place: usize, sphere: &HardSphere| {
+            let is_fixed = sphere.is_fixed() && sphere.motion() == DVec3::ZERO;
+            is_fixed || self.state.removed[place] || forces.sleeps(self.state.ids[place])
+        };
+        let mut all = self.state.spheres.iter().enumerate();
+        !forces.sleeping.is_empty()
+            && !self.walls.any_moves()
+            && all.all(|(k, sphere)| lies(k, sphere))
+    }
+
     /// Advances the simulation by one substep, but not beyond the time `end`. Impacts do not make
     /// the substep shorter than `least`. Returns whether it has advanced: not if the substep alone has more impacts than
     /// the step may have.
@@ -468,6 +483,12 @@ impl Simulation {
         report: &mut StepReport,
     ) -> Result<bool, Error> {
         let remaining = end - self.time;
+        if self.is_asleep() {
+            report.rest(self.rest.forces_asleep(remaining)?);
+            report.substeps += 1;
+            self.time = end;
+            return Ok(true);
+        }
         // A substep shorter than this could leave the simulated time unchanged, because rounding
         // would discard its duration.
         let shortest = 8.0 * f64::EPSILON * end;
@@ -498,6 +519,7 @@ impl Simulation {
                 duration,
                 most_impacts: most_impacts(duration, shortest.max(least), &self.options),
                 resting: &self.state.resting,
+                rest: (!self.rest.forces.is_empty()).then_some(&self.rest.forces),
                 passing: &self.passing,
                 mixed,
                 ..Start::at(
@@ -738,8 +760,20 @@ impl Simulation {
             candidates,
             islands,
         } = &mut self.substep;
+        let present = islands.list().iter();
+        for member in present.flat_map(|island| islands.members(island)) {
+            let id = self.state.ids[member.sphere as usize];
+            self.rest.forces.disturb(id)?;
+        }
+        self.rest
+            .forces
+            .wake_woken(&self.state.ids, &mut Vec::new(), duration)?;
         let all = (0..u32::MAX).zip(&self.state.resting);
-        for ((sphere, &rests), removed) in all.zip(&self.state.removed) {
+        let all = all.zip(&self.state.removed).zip(&self.state.ids);
+        for (((sphere, &rests), removed), &id) in all {
+            if self.rest.forces.sleeps(id) {
+                continue;
+            }
             let time = match islands.path(sphere) {
                 _ if *removed => 0.0,
                 None if rests => duration,
@@ -749,9 +783,21 @@ impl Simulation {
                     pieces.last().map_or(0.0, |piece| duration - piece.start)
                 }
             };
-            if time > 0.0 && !self.state.spheres[sphere as usize].is_fixed() {
+            let bears = !*removed && self.rest.forces.bears(id);
+            if (time > 0.0 || bears) && !self.state.spheres[sphere as usize].is_fixed() {
                 push(&mut owed, (sphere, time))?;
             }
+        }
+        let before = owed.len();
+        for sphere in islands.waiting() {
+            let place = sphere as usize;
+            if !self.state.removed[place] && !self.state.spheres[place].is_fixed() {
+                push(&mut owed, (sphere, 0.0))?;
+            }
+        }
+        if owed.len() > before {
+            owed.sort_by_key(|(sphere, _)| *sphere);
+            owed.dedup_by_key(|(sphere, _)| *sphere);
         }
         let start = Start {
             passing: &self.passing,
@@ -765,8 +811,10 @@ impl Simulation {
                 self.time,
             )
         };
-        let (new, passed) = self.rest.settle(&owed, duration, candidates, &start)?;
-        self.state.resting.fill(false);
+        let (new, passed) = self.rest.settle(&mut owed, duration, candidates, &start)?;
+        for (rests, &id) in self.state.resting.iter_mut().zip(&self.state.ids) {
+            *rests = self.rest.forces.sleeps(id);
+        }
         let (flights, units) = candidates.flights_mut();
         for (sphere, [center, velocity], rests) in new {
             let place = sphere as usize;
@@ -775,10 +823,7 @@ impl Simulation {
             (state.center, state.velocity) = (center.to_array(), velocity.to_array());
             flights[place] = units.flight(&self.state.spheres[place]);
         }
-        for (wall, momentum) in passed.to_walls {
-            report.pass(wall, momentum);
-        }
-        report.virial += passed.virial;
+        report.rest(passed);
         Ok(())
     }
 
@@ -807,16 +852,17 @@ impl Simulation {
         }
     }
 
-    /// Discards the candidates, after an edit.
+    /// Discards the candidates and wakes what sleeps, after an edit.
     pub(super) fn outdate(&mut self) {
         self.substep.candidates.forget();
+        self.rest.forces.wake();
     }
 
     /// Wraps all spheres into the cell of a periodic domain, and discards all candidates, after
     /// something other than a substep has moved spheres.
     fn place_anew(&mut self) {
         self.state.wrap(0.0, &self.lattice);
-        self.substep.candidates.forget();
+        self.outdate();
         self.state.export(&mut self.spheres, &self.lattice);
     }
 }

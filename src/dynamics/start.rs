@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::candidate::TouchKey;
+use super::forces::RestForces;
 use super::rules::ResponseRule;
 use super::state::State;
 use super::walls::MovingWalls;
@@ -31,6 +32,8 @@ pub(crate) struct Start<'a> {
     pub(crate) most_impacts: u32,
     /// Whether each sphere rests at the start of the substep. Empty if no sphere can rest.
     pub(crate) resting: &'a [bool],
+    /// The forces of the spheres at rest, if there are any.
+    pub(crate) rest: Option<&'a RestForces>,
     /// The pairs that pass through each other since a rule has ignored their impact, sorted.
     pub(crate) passing: &'a [TouchKey],
     /// Whether gravity may accelerate only some of the spheres.
@@ -60,6 +63,7 @@ impl<'a> Start<'a> {
             duration: 0.0,
             most_impacts: 0,
             resting: &[],
+            rest: None,
             passing: &[],
             mixed: false,
         }

@@ -230,9 +230,12 @@ impl State {
         // The caller may have moved spheres far from their neighbours in memory, which would slow
         // the search for candidates. So all spheres are sorted before the next search.
         self.age = SEARCHES;
-        let changed = |(sphere, &id): (&HardSphere, &u32)| *sphere != spheres[id as usize];
-        if !self.resting.is_empty() && self.spheres.iter().zip(&self.ids).any(changed) {
-            self.resting.fill(false);
+        for (rests, (sphere, &id)) in self
+            .resting
+            .iter_mut()
+            .zip(self.spheres.iter().zip(&self.ids))
+        {
+            *rests &= *sphere == spheres[id as usize];
         }
         let all = self.spheres.par_iter_mut().zip(&self.ids);
         all.for_each(|(sphere, &id)| *sphere = spheres[id as usize]);
@@ -249,7 +252,9 @@ impl State {
         if let Some(last) = self.last.get_mut(place) {
             *last = f64::NEG_INFINITY;
         }
-        self.resting.fill(false);
+        if let Some(rests) = self.resting.get_mut(place) {
+            *rests = false;
+        }
     }
 
     /// Writes the spheres in the caller's order, with centres in the cell of a periodic domain.

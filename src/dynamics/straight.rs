@@ -9,13 +9,14 @@ use super::candidate::Near;
 use super::contact::ContactPair;
 use super::flights::Four;
 use super::predict::meeting;
+use super::report::Partner;
 use super::rows::push;
 use super::setting::Setting;
 use crate::Error;
 use crate::lanes::Bits;
 
-/// Results of moving spheres along straight paths for a substep: the spheres that leave their pads
-/// (bounds on their displacements), and the pairs that meet.
+/// Results of moving spheres along straight paths for a substep: the spheres that leave their pads,
+/// and the pairs that meet.
 #[derive(Debug, Default)]
 pub(super) struct Straight {
     pub(super) leavers: Vec<(u32, f64)>,
@@ -32,8 +33,7 @@ impl Straight {
 }
 
 impl Setting<'_> {
-    /// Returns whether a sphere without impacts certainly stays within its pad (an assumed bound on
-    /// its displacement since the search for candidates).
+    /// Returns whether a sphere without impacts certainly stays within its pad.
     #[inline]
     fn stays(&self, index: u32, sphere: &HardSphere) -> bool {
         let away = sphere.place() - self.candidates.origin(index);
@@ -50,8 +50,8 @@ impl Setting<'_> {
         if !self.stays(index, sphere) {
             let piece = self.straight(index);
             let moved = self.distance_moved(index, from_ref(&piece), self.duration);
-            // If the distance moved is NaN, the sphere counts as having left its pad (the bound on
-            // its displacement). The search that then widens the pad reports the sphere as invalid.
+            // If the distance moved is NaN, the sphere counts as having left its pad. The search
+            // that then widens the pad reports the sphere as invalid.
             if moved.is_nan() || moved > self.candidates.pad(index) {
                 push(&mut straight.leavers, (index, moved))?;
             }
@@ -71,8 +71,9 @@ impl Setting<'_> {
                 }
             }
         }
+        let sleeps = self.sleeps(index);
         for near in self.candidates.special_of(index) {
-            if near.other < index {
+            if near.other < index || (sleeps && self.is_still(near)) {
                 continue;
             }
             if let Some(time) = self.meets_straight(index, near) {
@@ -82,13 +83,24 @@ impl Setting<'_> {
         Ok(())
     }
 
+    /// Returns whether the partner of a sphere that sleeps does not move.
+    fn is_still(&self, near: Near<'_>) -> bool {
+        match near.special.map(|candidate| candidate.partner) {
+            Some(Partner::Wall(wall)) => self.walls.get(wall).motion.velocity == DVec3::ZERO,
+            _ => self.sleeps(near.other),
+        }
+    }
+
     /// Returns whether a meeting at the given time counts for the duration of substeps. A shorter substep would have the
     /// same meetings at its very start, so these do not count, and nor do slow impacts.
     fn is_ahead(&self, index: u32, near: Near<'_>, time: f64) -> bool {
-        if time <= 0.0 || !self.mixed || self.slow == 0.0 {
+        if time <= 0.0 || self.slow == 0.0 || !(self.mixed || self.rest.is_some()) {
             return time > 0.0;
         }
         let candidate = near.candidate(index, self.ids);
+        if self.lasts(&candidate) {
+            return false;
+        }
         let [a, b] = candidate.ends().map(|sphere| self.straight(sphere));
         ContactPair::new(&candidate, self)
             .blow(&a, &b, time)

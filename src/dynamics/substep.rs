@@ -45,8 +45,8 @@ impl Substep {
             let found = candidates.search(detector, start, horizon);
             if horizon > start.duration && found.is_err() {
                 // The search for the candidates of several substeps returned an error, such as too
-                // many pairs. A search for only this substep uses smaller pads (bounds on the
-                // displacements of spheres), so it finds fewer pairs and periodic images.
+                // many pairs. A search for only this substep uses smaller pads, so it finds fewer
+                // pairs and periodic images.
                 candidates.search(detector, start, start.duration)?;
             } else {
                 found?;

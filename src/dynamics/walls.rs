@@ -227,8 +227,8 @@ impl MovingWalls {
         std::array::from_fn(|k| if tells_apart[k] { image[k] } else { 0 })
     }
 
-    /// Finds the walls that spheres can touch while they stay within their pads (the bounds of
-    /// their displacements). The result may repeat candidates of an earlier search.
+    /// Finds the walls that spheres can touch while they stay within their pads. The result may
+    /// repeat candidates of an earlier search.
     pub(crate) fn find(
         &self,
         detector: &mut Detector,

@@ -113,7 +113,7 @@ impl HalfSpace {
         Some(Some(Hit { toi, depth: 0.0 }))
     }
 
-    /// At the start of the step, along the unit normal, in float64.
+    /// The gap at the start of the step and the velocity, both along the unit normal.
     fn gap_and_speed(&self, sphere: &Sphere) -> [f64; 2] {
         let normal = vector(self.normal);
         let length = normal.length();
@@ -122,7 +122,7 @@ impl HalfSpace {
         [away / length - f64::from(sphere.radius), speed / length]
     }
 
-    /// Or the depth of a sphere that touches at the start.
+    /// The time of impact, or the depth of a sphere that touches at the start.
     fn guess(&self, sphere: &Sphere) -> f64 {
         let [gap, speed] = self.gap_and_speed(sphere);
         if gap > 0.0 { gap / -speed } else { -gap }

@@ -56,7 +56,7 @@ impl CylinderImages {
         lengths.fold(0.0, f64::max)
     }
 
-    /// And perhaps a few more. `None` if one is displaced by more than
+    /// Those that may reach the cylinder, and perhaps a few more. `None` if one is displaced by more than
     /// [`MAX_CELLS`](crate::lattice::MAX_CELLS) edges.
     pub(crate) fn reaching(&self, wall: &Round, sphere: &Sphere, dt: f32) -> Option<ImageBlock> {
         let [p, v] = wall.relative(sphere, ());

@@ -84,7 +84,8 @@ impl<'a> Family for Vertices<'a> {
 
 impl<T: Number> Mesh<T> {
     /// Returns a mesh at rest. Each triangle has the indices of its three corners in `vertices`. The order of
-    /// the corners does not matter for contacts.
+    /// the corners does not matter for contacts. In a [`Simulation`](crate::Simulation), the edges inside a surface lift
+    /// no sphere if its triangles share their corners. An edge that ends in the middle of another one is a border.
     ///
     /// # Errors
     /// Returns one of these errors:

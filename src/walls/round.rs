@@ -98,7 +98,7 @@ impl Round {
         [p, v].map(|x| axis.map_or(x, |axis| -axis.cross(axis.cross(x))))
     }
 
-    /// By a margin many times larger than the rounding errors.
+    /// It misses by a margin many times larger than the rounding errors.
     fn certainly_misses(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> bool {
         const MARGIN: f64 = 1e-12;
         let by = shift.translation().map_or(DVec3::ZERO, Translation::vector);
@@ -119,13 +119,13 @@ impl Round {
         }
     }
 
-    /// Between the centre of the sphere and the wall's centre or axis, at contact.
+    /// Distance between the centre of the sphere and the wall's centre or axis, at contact.
     fn reach(&self, sphere: &Sphere) -> f64 {
         let [radius, r] = [self.radius, sphere.radius].map(f64::from);
         if self.inside { radius - r } else { radius + r }
     }
 
-    /// Or the depth of a sphere that touches at the start.
+    /// The time of impact, or the depth of a sphere that touches at the start.
     fn guess(&self, sphere: &Sphere, shift: impl Shift) -> f64 {
         let [p, v] = self.relative(sphere, shift);
         let reach = self.reach(sphere);

@@ -65,3 +65,18 @@ pub(super) fn square<T: Wide>(x: T) -> [T; 2] {
     let ab = a * b;
     [square, ((a * a - square) + (ab + ab)) + b * b]
 }
+
+/// Returns x + y + z, rounded once (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
+pub(super) fn sum_of_three(x: f64, y: f64, z: f64) -> f64 {
+    let [high, low] = sum(y, z);
+    let [place, rounded] = sum(x, high);
+    let [rest, error] = sum(rounded, low);
+    // The rest is rounded to the neighbour with an odd last digit, which is halfway between no two possible results.
+    let is_even = rest.to_bits() & 1 == 0;
+    place
+        + match (error > 0.0, error < 0.0) {
+            (true, _) if is_even => rest.next_up(),
+            (_, true) if is_even => rest.next_down(),
+            _ => rest,
+        }
+}

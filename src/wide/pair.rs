@@ -9,13 +9,14 @@ use glam::DVec3;
 use wide::f64x2;
 
 use super::WideSphere;
-use super::double::{difference, product, split, square, sum};
+use super::double::{difference, product, split, square, sum, sum_of_three};
 use super::scale::WideScale;
 use crate::Domain;
 use crate::domain::Products;
 use crate::exact::Arithmetic;
 use crate::exact::integers::PairIntegers;
 use crate::lanes::{three, two};
+use crate::number::sealed::Numbers as _;
 
 /// The sign of a float64 sum that cancels is certain if its magnitude is at least this fraction of the sum of the
 /// magnitudes of its terms.
@@ -24,6 +25,11 @@ const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
 const RESIDUAL: f64 = 1.0 / (1_u128 << 96) as f64;
 /// Products below this limit, 2⁻⁹⁰⁰, may have lost digits to underflow.
 const SHORT: f64 = f64::from_bits(123 << 52);
+
+/// Bound of the relative error of a distance, 2⁻⁴⁹, and that of a displaced place, as a fraction of the sum of the
+/// magnitudes of its terms along all axes.
+const DISTANCE_OFF: f64 = 1.0 / (1_u64 << 49) as f64;
+const PLACE_OFF: f64 = 1.0 / (1_u128 << 100) as f64;
 
 /// The numbers of a step that its pairs need.
 #[derive(Clone, Copy)]
@@ -312,6 +318,9 @@ impl WidePairs<'_> {
         if self.just_touch(pair) {
             return (Some([0.0; 2]), Arithmetic::Float64);
         }
+        if let Some(depth) = self.overlap(pair) {
+            return (Some([0.0, depth]), Arithmetic::Float64);
+        }
         let numbers = |sphere: &WideSphere| (sphere.center, sphere.radius, sphere.velocity);
         let products = self.products(pair.image.unwrap_or_default());
         let integers = PairIntegers::of(&[numbers(pair.a), numbers(pair.b)], &products);
@@ -329,10 +338,8 @@ impl WidePairs<'_> {
 
     /// Returns whether two spheres just touch at the start, and no operation that shows this rounds.
     fn just_touch(&self, pair: &WidePair<'_>) -> bool {
-        let shift = WideShift::new(self.domain, pair.image.unwrap_or_default());
-        if shift.low != [0.0; 3] {
-            return false;
-        }
+        let image = pair.image.filter(|image| *image != [0; 3]);
+        let products = image.map(|image| self.products(image));
         let mut exact = true;
         let mut keep = |[value, error]: [f64; 2]| {
             exact &= error == 0.0;
@@ -340,7 +347,12 @@ impl WidePairs<'_> {
         };
         let p: [f64; 3] = from_fn(|k| {
             let away = keep(difference(pair.b.center[k], pair.a.center[k]));
-            keep(sum(away, shift.high[k]))
+            let terms = products.iter().flat_map(|products| products[k]);
+            terms.fold(away, |away, (edge, times)| {
+                let times = f64::from(times);
+                let term = keep(product(edge, times, split(edge), split(times)));
+                keep(sum(away, term))
+            })
         });
         let r = keep(sum(pair.a.radius, pair.b.radius));
         let unit = self.scale.length;
@@ -352,6 +364,27 @@ impl WidePairs<'_> {
         // A square that is not 0 must not have lost digits to underflow.
         let long = |(square, length): (f64, f64)| length == 0.0 || square >= SHORT;
         exact && pp == rr && [x, y, z, rr].into_iter().zip(lengths).all(long)
+    }
+
+    /// Returns the depth of two spheres that overlap at the start, unless it is open because of the error of their distance.
+    /// The depth of spheres whose centres are close together is known only by this way.
+    fn overlap(&self, pair: &WidePair<'_>) -> Option<f64> {
+        let centers = three([0, 1, 2], |k| {
+            [pair.a, pair.b].map(|sphere| f64x2::splat(sphere.center[k]))
+        });
+        let (p, off) = self.relative([pair; 2], centers);
+        let first = |x: f64x2| x.to_array()[0];
+        let distance = f64::length(p.map(|[high, _]| first(high)).into());
+        let terms = off.map_or(0.0, |off| off.map(first).iter().sum());
+        let error = distance * DISTANCE_OFF + terms * PLACE_OFF;
+        let [near, far] = if distance + error == 0.0 {
+            [0.0; 2]
+        } else {
+            [(distance - error).next_down(), (distance + error).next_up()]
+        };
+        let depth = sum_of_three(pair.a.radius, pair.b.radius, -far);
+        let is_told = depth > 0.0 && depth == sum_of_three(pair.a.radius, pair.b.radius, -near);
+        is_told.then_some(depth)
     }
 
     /// Decides one pair.

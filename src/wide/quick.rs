@@ -22,7 +22,7 @@ const GRID: f64 = (3_u64 << 26) as f64;
 const RESIDUAL: f64 = 1.0 / (1_u128 << 70) as f64;
 /// Bound of the relative error of a step but for the error of the residual.
 const STEP_OFF: f64 = 1.0 / (1_u64 << 45) as f64;
-/// Smallest square of the slope, as a fraction of r²(v·v), or of r² for depths.
+/// Smallest square of the slope, which must be positive, as a fraction of r²(v·v), or of r² for depths.
 const STEEP: f64 = 1.0 / 64.0;
 /// Largest residual, as a fraction of r².
 const NEAR: f64 = 1.0 / 1024.0;
@@ -99,15 +99,14 @@ impl WidePairs<'_> {
         let slope = either(zero - dot(full, vh), reach);
         let bend = either(vv, splat(1.0));
         let signed = residual ^ (!later & splat(-0.0));
-        let steepness = slope * slope;
+        let steepness = slope * slope.abs();
         let inverse = splat(1.0) / (slope + (steepness - bend * signed).sqrt());
         let step = signed * inverse;
         let error = step.abs() * splat(STEP_OFF) + splat(RESIDUAL) * all * inverse;
         let start = t + d;
         let (low, high) = (start + (step - error), start + (step + error));
 
-        let certain = slope.simd_gt(zero)
-            & steepness.simd_ge(splat(STEEP) * rr * bend)
+        let certain = steepness.simd_ge(splat(STEEP) * rr * bend)
             & steepness.simd_ge(splat(LEAST[1]))
             & residual.abs().simd_le(splat(NEAR) * rr)
             & rr.simd_ge(splat(LEAST[0]));
@@ -124,3 +123,6 @@ impl WidePairs<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,8 +17,6 @@ use crate::{Domain, Error, Hits, Mesh, Sphere, Wall, WallCollision64, WallShape,
 
 /// Bound of the error of a direction that is rounded to float32: 2⁻²³.
 const DIRECTION: f64 = 1.0 / (1 << 23) as f64;
-/// Length that covers underflow: 2⁻¹⁰⁰.
-const LEAST: f64 = 1.0 / (1_u128 << 100) as f64;
 /// Factor between the numbers of edges along which an image is displaced, computed with the exact and with the rounded
 /// edges.
 const EDGES: f64 = 1.25;
@@ -308,7 +306,7 @@ impl EnclosingWalls {
                 let along = normal * frame.origin;
                 let offset = (distance - along.element_sum()) * length;
                 let terms = (distance.abs() + along.abs().element_sum()) * length;
-                let error = 16.0 * U * terms + slip + DIRECTION * speed + LEAST;
+                let error = 16.0 * U * terms + slip + DIRECTION * speed;
                 self.largest = self.largest.max(offset.abs()).max(speed);
                 WallShape::HalfSpace {
                     normal: nearest(normal),
@@ -330,7 +328,7 @@ impl EnclosingWalls {
                 };
                 let share = self.images_at(&enclosed, &round, frame, domains)?;
                 let tilt = if axis.is_some() { DIRECTION } else { 0.0 };
-                let error = off + slip + (tilt + share) * reach + LEAST;
+                let error = off + slip + (tilt + share) * reach;
                 let radius = if hollow {
                     f32::nearest((radius - error).max(0.0)).next_down().max(0.0)
                 } else {
@@ -388,7 +386,7 @@ impl EnclosingWalls {
         let (velocity, slip) = frame.velocity(mesh.velocity());
         let reach = kept.reach + vector(velocity).abs().element_sum();
         self.largest = self.largest.max(reach);
-        let margin = kept.off + slip + frame.share * reach + LEAST;
+        let margin = kept.off + slip + frame.share * reach;
         self.margin = self.margin.max(margin);
         let enclosing = std::mem::take(&mut kept.enclosing).with_velocity(velocity);
         self.walls

@@ -81,3 +81,25 @@ fn many_spheres_at_one_point_are_moved_apart_in_few_passes() {
         }
     }
 }
+
+/// Balls that fly apart from one point overlap for a while, whatever the substeps are. They need few.
+#[test]
+fn many_spheres_that_fly_apart_need_few_substeps() {
+    let mut rng = Rng::with_seed(1);
+    let mut ball = |_| {
+        let velocity = [(); 3].map(|()| 4.0 * rng.f64() - 2.0);
+        HardSphere::new([0.0; 3], 0.5).with_velocity(velocity)
+    };
+    let balls: Vec<_> = (0..300).map(&mut ball).collect();
+    let mut flying = Simulation::new(balls.clone(), SimulationOptions::new()).expect("valid");
+    for _ in 0..5 {
+        let report = step(&mut flying, 1.0 / 60.0);
+        assert!(report.substeps <= 30, "{report:?}");
+        assert_eq!(report.sphere_impacts, 0);
+    }
+    for (ball, start) in flying.spheres().iter().zip(&balls) {
+        let velocity = DVec3::from(start.velocity);
+        let moved = DVec3::from(ball.center).distance(velocity * flying.time());
+        assert!(moved < 1e-12, "{ball:?}");
+    }
+}

@@ -60,9 +60,9 @@ fn bullets_among_balls_at_rest_move_as_on_the_cpu() {
     assert!(rollbacks <= 2, "{rollbacks}");
 }
 
-/// A bullet hits a ball. The ball moves farther than its pad (the assumed bound on its displacement) and
-/// glances off the next ball. So it misses the ball behind. The pads follow from the mean speed of all
-/// spheres, and 100 other spheres at rest keep this speed low.
+/// A bullet hits a ball. The ball moves farther than its pad and glances off the next ball. So it misses
+/// the ball behind. The pads follow from the mean speed of all spheres, and 100 other spheres at rest
+/// keep this speed low.
 fn deflection() -> Vec<HardSphere> {
     let bullet = HardSphere::new([-32.0, 0.0, 0.0], 0.5).with_velocity([10.0, 0.0, 0.0]);
     let balls = [[0.0; 3], [5.0, 0.866, 0.0], [18.0, 0.0, 0.0]];
@@ -79,8 +79,8 @@ fn a_deflected_ball_misses_the_ball_that_it_would_have_hit() {
     assert_eq!((state.sphere_impacts, state.rollbacks), (2, 0), "{state:?}");
 }
 
-/// A bullet drives a ball into a wall that is far beyond the ball's pad (the assumed bound on its
-/// displacement). The ball, a little above the floor, also hits the floor in this substep, but later.
+/// A bullet drives a ball into a wall that is far beyond the ball's pad. The ball, a little above the
+/// floor, also hits the floor in this substep, but later.
 #[test]
 fn a_ball_that_leaves_its_pad_hits_the_first_wall_first() {
     let bullet = HardSphere::new([-7.0, 5.0, 0.516], 0.5).with_velocity([100.0, 0.0, 0.0]);
@@ -99,9 +99,8 @@ fn a_ball_that_leaves_its_pad_hits_the_first_wall_first() {
     }
 }
 
-/// A substep looks for spheres that have left their pads (the assumed bounds on their displacements) after
-/// every fourth round. This test sets five rounds. So a sphere may leave its pad in a later round, after the
-/// last look.
+/// A substep looks for spheres that have left their pads after every fourth round. This test sets five
+/// rounds. So a sphere may leave its pad in a later round, after the last look.
 #[test]
 fn bullets_lose_no_impact_with_five_rounds() {
     let mut status = SimulationStatus::empty();
@@ -165,9 +164,8 @@ fn too_many_further_candidates_roll_a_substep_back() {
     }
 }
 
-/// Bullets hit spheres of compound bodies. A sphere that a bullet hits leaves its pad (the assumed
-/// bound on its displacement). It then passes through other spheres of its own body, because the
-/// spheres of one body never collide.
+/// Bullets hit spheres of compound bodies. A sphere that a bullet hits leaves its pad. It then
+/// passes through other spheres of its own body, because the spheres of one body never collide.
 #[test]
 fn bullets_among_compound_bodies_move_as_on_the_cpu() {
     let (mut apart, mut together, mut rollbacks) = (0, 0, 0);
@@ -194,8 +192,7 @@ fn bullets_among_compound_bodies_move_as_on_the_cpu() {
         together += state.sphere_impacts;
         rollbacks += state.rollbacks;
         // The list of impacts has room for only four impacts, so it becomes full after some
-        // substeps. In some of these, spheres leave their pads (the assumed bounds on their
-        // displacements).
+        // substeps. In some of these, spheres leave their pads.
         let options = SimulationBufferOptions::new(150)
             .with_simulation(rules.clone())
             .with_impacts(4);

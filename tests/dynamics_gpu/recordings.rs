@@ -61,9 +61,9 @@ fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
         |world: &World| [&world.places, &world.motions].map(|buffer| world.device.read(buffer));
     let before = words(&world);
     // Two recordings in turn must roll back their only substep, for different reasons. In the first
-    // recording, the second ball is at rest. So its pad (the assumed bound on its displacement) is
-    // 0, and an impact moves the ball out of its pad. In the second recording, the substep has two
-    // impacts, each of which needs a round. But the buffers allow only one round.
+    // recording, the second ball is at rest. So its pad is 0, and an impact moves the ball out of
+    // its pad. In the second recording, the substep has two impacts, each of which needs a round.
+    // But the buffers allow only one round.
     for (rollbacks, status) in [
         (1, SimulationStatus::LEFT_PAD),
         (2, SimulationStatus::TOO_FEW_ROUNDS),

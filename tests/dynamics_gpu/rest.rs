@@ -1,13 +1,14 @@
 //! Tests of rest and of contacts that last.
 
-use carom::gpu::{SimulationBufferOptions, SimulationState};
+use carom::gpu::{SimulationBufferOptions, SimulationState, SimulationStatus};
 use carom::{HardSphere, Mesh, Simulation, SimulationOptions, Wall, Walls};
 use fastrand::Rng;
 use glam::DVec3;
 
 use crate::digits::oblique_axes;
 use crate::like_cpu::{cube, wall_impulses, with_mesh};
-use crate::world::{World, all_impacts, buffers, under_gravity};
+use crate::meshes::box_mesh;
+use crate::world::{World, all_impacts, buffers, momentum, overlap, under_gravity};
 
 #[test]
 fn overlapping_spheres_of_one_body_do_not_shorten_the_substeps() {
@@ -328,5 +329,269 @@ fn a_ball_falls_when_its_support_is_knocked_away() {
             (y - (1.5 - 0.5 * 9.8 * 0.0625)).abs() < 0.03,
             "{frames}: {y}"
         );
+        let [_, v, _] = world.spheres()[1].velocity;
+        let energy = 9.8 * y + 0.5 * v * v;
+        println!("{frames}: energy {energy}");
+        assert!((energy - 9.8 * 1.5).abs() < 1e-3, "{frames}: {energy}");
+    }
+}
+
+/// Discs fill a row between two walls, at rest on the floor, and one more falls on each gap and wedges them. The row is
+/// hit again and again within a contact time, and comes to rest in few substeps, however short the contact time.
+#[test]
+fn a_row_without_room_collapses_at_once() {
+    let row = (0..6).map(|k| HardSphere::new([f64::from(k) + 0.5, 0.5, 0.0], 0.5));
+    let above = (0..5).map(|k| {
+        let ball = HardSphere::new([f64::from(k) + 1.0, 1.6, 0.0], 0.5);
+        ball.with_velocity([0.0, -3.0 - 0.1 * f64::from(k), 0.0])
+    });
+    let discs: Vec<_> = row.chain(above).collect();
+    for contact_time in [1e-5, 1e-3] {
+        let rules = under_gravity(open_box(0.0, 6.0, true), [0.5; 2], contact_time);
+        let pile = settled(&discs, &buffers(discs.len(), &rules), 60);
+        let most = pile.substeps.iter().max().expect("frames");
+        let impacts = pile.impacts.iter().max().expect("frames");
+        println!(
+            "{contact_time}: {most} {impacts} {} {:?}",
+            pile.force, pile.state
+        );
+        assert!(*most <= 80, "{most} substeps in a frame");
+        assert!(*impacts <= 120, "{impacts} impacts in a frame");
+        let energy = pile.state.kinetic_energy;
+        assert!(energy < 1e-4, "{contact_time}: {energy}");
+        assert!((pile.force - 1.0).abs() < 0.02, "{}", pile.force);
+    }
+}
+
+/// A ball hits a row of many that touch one another. The chain of impacts at one time is longer than the recorded rounds
+/// permit, but time goes on, and no momentum is lost.
+#[test]
+fn a_chain_of_impacts_may_be_longer_than_the_rounds() {
+    let row = (0..24).map(|k| HardSphere::new([f64::from(k), 0.0, 0.0], 0.5));
+    let first = HardSphere::new([-2.0, 0.0, 0.0], 0.5).with_velocity([1.0, 0.0, 0.0]);
+    let balls: Vec<_> = [first].into_iter().chain(row).collect();
+    let rules = under_gravity(Walls::default(), [0.9; 2], 1e-3);
+    let options = buffers(balls.len(), &rules).with_rounds(8);
+    let mut world = World::new(&balls, &options);
+    let state = world.advance(1.5);
+    println!("{state:?}");
+    assert!(state.substeps < 60, "{state:?}");
+    assert!(state.sphere_impacts >= 24, "{state:?}");
+    assert!((momentum(&world.spheres()).x - 1.0).abs() < 1e-4);
+    let slowest = (world.spheres().iter().map(|ball| ball.velocity[0])).fold(1.0, f64::min);
+    assert!(slowest > 0.01, "{slowest}");
+}
+
+/// A ball slides from the top of a fixed one, and leaves it where its centre has fallen by a third of the distance of the
+/// centres: there, gravity no longer holds it on its path.
+#[test]
+fn a_ball_leaves_the_ball_that_it_slides_down() {
+    let reach = 1.5_f64;
+    let tilt = 0.1_f64;
+    let fixed = HardSphere::new([0.0; 3], 1.0).fixed();
+    let ball = HardSphere::new([reach * tilt.sin(), reach * tilt.cos(), 0.0], 0.5);
+    let rules = under_gravity(Walls::default(), [0.0; 2], 1e-3);
+    let mut world = World::new(&[fixed, ball], &buffers(2, &rules));
+    // From the tilt on, the ball falls by reach·(cos(tilt) − cos(θ)), and leaves where the speed v has v² = g·reach·cos(θ).
+    let cosine = 2.0 / 3.0 * tilt.cos();
+    let speed = (9.8 * reach * cosine).sqrt() * cosine;
+    let mut state = world.advance(2.0);
+    let after = world.spheres()[1];
+    println!("{state:?} {after:?} {speed}");
+    assert!(
+        (after.velocity[0] / speed - 1.0).abs() < 0.01,
+        "{after:?} {speed}"
+    );
+    let energy = after.kinetic_energy() + 9.8 * after.center[1];
+    let before = 9.8 * ball.center[1];
+    assert!((energy - before).abs() < 0.02 * before, "{energy} {before}");
+    state = world.advance(0.5);
+    assert!(state.sphere_impacts <= 2, "{state:?}");
+}
+
+/// A floor that moves up carries a pile with it, and bears its weight.
+#[test]
+fn a_floor_that_moves_carries_a_pile() {
+    let column = (0..4).map(|k| HardSphere::new([0.5, f64::from(k) + 0.5, 0.5], 0.5));
+    let column: Vec<_> = column.collect();
+    let mut walls = open_box(0.0, 1.0, false).simple().to_vec();
+    walls[0] = walls[0].with_velocity([0.0, 2.0, 0.0]);
+    let rules = under_gravity(walls.into_iter().collect(), [0.5; 2], 1e-3);
+    let pile = settled(&column, &buffers(4, &rules), 60);
+    println!("{} {:?}", pile.force, pile.substeps);
+    assert!((pile.force - 1.0).abs() < 1e-3, "{}", pile.force);
+    assert!(
+        pile.substeps[30..].iter().sum::<u64>() <= 240,
+        "{:?}",
+        pile.substeps
+    );
+    for (ball, start) in pile.spheres.iter().zip(&column) {
+        assert!((ball.velocity[1] - 2.0).abs() < 1e-4, "{ball:?}");
+        let risen = ball.center[1] - start.center[1];
+        assert!((risen - 2.0).abs() < 1e-2, "{risen}");
+    }
+}
+
+/// A wall pushes a disc against another wall until there is no room for it. With gravity and a contact time, the disc then
+/// overlaps the walls. Otherwise, the time stops, and the state says why.
+#[test]
+fn a_squeezed_disc_overlaps_the_walls_or_stops_the_clock() {
+    let walls = [
+        Wall::half_space([1.0, 0.0, 0.0], 0.0).with_velocity([1.0, 0.0, 0.0]),
+        Wall::half_space([-1.0, 0.0, 0.0], -2.0),
+        Wall::half_space([0.0, 1.0, 0.0], 0.0),
+    ];
+    let walls: Walls = walls.into_iter().collect();
+    let disc = HardSphere::new([1.2, 0.5, 0.0], 0.5);
+    for (restitution, contact_time, gravity) in
+        [(0.5, 1e-3, -9.8), (0.9, 1e-2, -9.8), (0.5, 0.0, 0.0)]
+    {
+        let rules = under_gravity(walls.clone(), [restitution; 2], contact_time)
+            .with_gravity([0.0, gravity, 0.0]);
+        let mut world = World::new(&[disc], &buffers(1, &rules));
+        let mut last = SimulationState::default();
+        // The room is gone at time 1.
+        for frame in 0..75 {
+            let mut state = world.record(1.0 / 60.0);
+            for _ in 0..10 {
+                if state.remaining > 0.0 {
+                    state = world.record(0.0);
+                }
+            }
+            let stands = state.remaining > 0.0;
+            assert_eq!(stands, gravity == 0.0 && frame > 58, "{frame} {state:?}");
+            if stands {
+                assert!(
+                    state.status.contains(SimulationStatus::COLLAPSE),
+                    "{state:?}"
+                );
+                assert!((state.time - 1.0).abs() < 0.02, "{state:?}");
+            }
+            last = state;
+            let [x, y, _] = world.spheres()[0].center;
+            assert!(x.abs() < 10.0 && y.abs() < 10.0, "{x} {y}");
+        }
+        println!("{last:?} {:?}", world.spheres()[0]);
+        let speed = DVec3::from(world.spheres()[0].velocity).length();
+        assert!(speed < 3.0, "{speed}");
+    }
+}
+
+/// What is far from the origin moves as near to it as far as float32 numbers tell its places apart. Then the state says so.
+#[test]
+fn a_ball_too_far_from_the_origin_is_told() {
+    for (far, told) in [(0.0, false), (1e6, false), (1e8, true), (1e13, true)] {
+        let ball = HardSphere::new([far, 0.0, -far], 0.5).with_velocity([0.0, 0.0, 3.0]);
+        let at_rest = HardSphere::new([-1e15, 0.0, 0.0], 0.5);
+        let options = SimulationBufferOptions::new(2);
+        let mut world = World::new(&[ball, at_rest], &options);
+        let mut state = SimulationState::default();
+        for _ in 0..8 {
+            state = world.advance(0.125);
+        }
+        let expected = if told {
+            SimulationStatus::FAR_AWAY
+        } else {
+            SimulationStatus::empty()
+        };
+        assert_eq!(state.status, expected, "{far}");
+        assert_eq!(state.time, 1.0);
+        if !told {
+            assert_eq!(world.spheres()[0].center[2], (-far + 3.0), "{far}");
+        }
+    }
+}
+
+/// Balls that all begin at one point fly apart without an impact.
+#[test]
+fn balls_fly_apart_from_one_point() {
+    let count = 60;
+    let balls: Vec<_> = (0..count)
+        .map(|k| {
+            let angle = 2.4 * f64::from(k);
+            let up = 2.0 * f64::from(k) / f64::from(count) - 1.0;
+            let around = (1.0 - up * up).sqrt();
+            let velocity = [around * angle.cos(), around * angle.sin(), up];
+            HardSphere::new([1.0, 2.0, 3.0], 0.05).with_velocity(velocity)
+        })
+        .collect();
+    let options = SimulationBufferOptions::new(count as u32)
+        .with_candidates(count as u32 * (count as u32 - 1) / 2);
+    let mut world = World::new(&balls, &options);
+    let state = world.advance(2.0);
+    assert!(state.substeps <= 16 && state.rollbacks == 0, "{state:?}");
+    assert_eq!(state.sphere_impacts, 0, "{state:?}");
+    for (ball, start) in world.spheres().iter().zip(&balls) {
+        let expected = DVec3::from(start.center) + 2.0 * DVec3::from(start.velocity);
+        assert!(
+            (DVec3::from(ball.center) - expected).length() < 1e-5,
+            "{ball:?}"
+        );
+    }
+}
+
+/// A ball that overlaps a floor at the start is pushed out, and gains no speed.
+#[test]
+fn an_overlap_is_pushed_out_without_speed() {
+    let balls = [0.49, 1.488].map(|y| HardSphere::new([0.5, y, 0.5], 0.5));
+    let rules = under_gravity(open_box(0.0, 1.0, false), [0.5; 2], 1e-3);
+    let mut world = World::new(&balls, &buffers(2, &rules));
+    for _ in 0..60 {
+        let state = world.advance(1.0 / 60.0);
+        assert!(state.kinetic_energy < 1e-6, "{state:?}");
+    }
+    for (ball, y) in world.spheres().iter().zip([0.5, 1.5]) {
+        assert!((ball.center[1] - y).abs() < 1e-4, "{ball:?}");
+    }
+}
+
+/// Piles and rows on planes and triangles, in two and three dimensions, for 5 simulated seconds.
+#[test]
+#[ignore = "takes hours; run it with `--ignored --nocapture`"]
+fn all_piles_come_to_rest() {
+    let mut rng = Rng::with_seed(1);
+    for count in [2, 10, 40, 200] {
+        for restitution in [0.0, 0.1, 0.5, 0.9, 0.99] {
+            for contact_time in [1e-5, 1e-4, 1e-3, 1e-2, 1e-1] {
+                for (discs, meshes) in [(false, false), (false, true), (true, false)] {
+                    let across = if discs { 8 } else { 3 };
+                    let balls: Vec<_> = (0..count)
+                        .map(|k| {
+                            let mut place = |k: usize| 0.55 + 1.2 * k as f64 + 0.1 * rng.f64();
+                            let x = place(k % across);
+                            if discs {
+                                return HardSphere::new([x, place(k / across), 0.0], 0.5);
+                            }
+                            let z = place(k / across % across);
+                            HardSphere::new([x, place(k / across / across), z], 0.5)
+                        })
+                        .collect();
+                    let width = if discs { 10.0 } else { 4.0 };
+                    let walls = if meshes {
+                        with_mesh(Walls::default(), box_mesh([0.0; 3], [width, 200.0, width]))
+                    } else {
+                        open_box(0.0, width, discs)
+                    };
+                    let rules = under_gravity(walls, [restitution; 2], contact_time);
+                    let options = buffers(count, &rules).with_candidates(64 * count as u32 + 1024);
+                    let pile = settled(&balls, &options, 300);
+                    let mut sorted = pile.substeps.clone();
+                    sorted.sort_unstable();
+                    let deepest = overlap(&pile.spheres, None);
+                    println!(
+                        "{count} balls, discs {discs}, triangles {meshes}, e = {restitution}, contact time \
+                         {contact_time:e}: substeps {} at most, {} usually; energy {:.1e}, force {:.4}, overlap {:.1e}",
+                        sorted[299],
+                        sorted[150],
+                        pile.state.kinetic_energy / count as f64,
+                        pile.force,
+                        1e-6 * deepest,
+                    );
+                    assert!(sorted[299] <= 400, "{} substeps", sorted[299]);
+                    // Overlaps are at most a thousandth of the radius, or what a slow impact may leave.
+                    assert!(deepest < 2e3 * (1.0 + 100.0 * contact_time), "{deepest}");
+                }
+            }
+        }
     }
 }

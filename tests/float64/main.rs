@@ -2,6 +2,7 @@
 
 #[path = "../oracle/mod.rs"]
 mod oracle;
+mod random;
 mod worlds;
 
 use std::error::Error;
@@ -13,21 +14,13 @@ use carom::{
 use fastrand::Rng;
 use glam::DVec3;
 use oracle::dyadic::{Motion, near};
+use random::{unit, vector};
 use worlds::{World, units, worlds};
 
 type Test = Result<(), Box<dyn Error>>;
 
 fn detector() -> Result<Detector, carom::Error> {
     Detector::new(Options::new().with_backend(Backend::Cpu))
-}
-
-/// A random number with all digits, from −1 to 1.
-fn unit(rng: &mut Rng) -> f64 {
-    2.0 * rng.f64() - 1.0
-}
-
-fn vector(rng: &mut Rng, size: f64) -> [f64; 3] {
-    [0; 3].map(|_| size * unit(rng))
 }
 
 /// Returns the same number, or one of the next float64 below or above it.
@@ -83,17 +76,29 @@ fn hard_pairs_are_exact() -> Test {
     let mut detector = detector()?;
     let (mut touching, mut by_integers) = (0, 0);
     let exp = |rng: &mut Rng, from: i32, to: i32| f64::from(rng.i32(from..=to)).exp2();
-    for round in 0..60_000 {
+    for round in 0..80_000 {
+        let kind = round % 10;
         // The lengths and the speed of a pair, those of the other spheres, and the time.
-        let (unit, speed, others, time) = match round % 8 {
+        let (unit, speed, others, time) = match kind {
             0 => (exp(&mut rng, -545, -190), 0.0, 1.0, 1.0),
             1 => {
                 let unit = exp(&mut rng, -540, -180);
                 (unit, unit, 1.0, 1.0)
             }
+            // Only products of lengths and speeds underflow.
+            8 => {
+                let unit = exp(&mut rng, -450, -300);
+                (unit, exp(&mut rng, -545, -505) / unit, 1.0, 1.0)
+            }
             2 => {
-                let unit = exp(&mut rng, -1000, -420);
+                let most = [-420, -960][rng.usize(0..2)];
+                let unit = exp(&mut rng, -1000, most);
                 (unit, unit, unit, 1.0)
+            }
+            // Only squares of lengths underflow.
+            9 => {
+                let (unit, time) = (exp(&mut rng, -560, -500), exp(&mut rng, -690, -600));
+                (unit, unit / time, unit, time)
             }
             3 => {
                 let (unit, time) = (exp(&mut rng, -199, -190), exp(&mut rng, 120, 150));
@@ -101,32 +106,134 @@ fn hard_pairs_are_exact() -> Test {
             }
             _ => (1.0, 1.0, exp(&mut rng, 0, 24), 1.0),
         };
-        let place = vector(&mut rng, if round % 8 < 2 { 0.0 } else { others });
+        let place = vector(&mut rng, if kind < 2 || kind == 8 { 0.0 } else { others });
         let mut spheres: Vec<_> = hard_pair(&mut rng, place, unit, speed).into();
         for k in 1..4 {
             let center = [3.0, 5.0, 7.0].map(|x| x * f64::from(k) * others);
             spheres.push(HardSphere::new(center, 0.0));
         }
         let length = (-f64::from(rng.i32(0..20))).exp2() * 4e4 * time;
-        let world = World {
+        let mut world = World {
             groups: vec![0; spheres.len()],
             first: None,
-            dt: if round % 8 == 0 {
-                0.0
-            } else {
-                length * rng.f64()
-            },
+            dt: if kind == 0 { 0.0 } else { length * rng.f64() },
             domain: Domain::open(),
             spheres,
         };
         let found = world.detect(&mut detector)?;
         touching += world.check(&found);
         by_integers += found.statistics.grazing_by_integers;
+        // A step that ends with the impact, just before or after, or soon after.
+        if let Some(pair) = found.pairs.first()
+            && pair.toi > 0.0
+        {
+            let toi = pair.toi;
+            let ends = [toi, toi.next_down(), toi.next_up(), 1.25 * toi];
+            world.dt = ends[rng.usize(0..4)];
+            let found = world.detect(&mut detector)?;
+            touching += world.check(&found);
+        }
     }
     assert!(
         touching > 20_000 && by_integers > 1_000,
         "{touching} {by_integers}"
     );
+    Ok(())
+}
+
+/// Spheres whose centres are at one place, or as near to it as the last digits of the radii or far nearer, also displaced, overlap by
+/// almost the sum of their radii. Hardly any pair needs integers.
+#[test]
+fn depths_of_coincident_spheres_are_exact() -> Test {
+    let mut rng = Rng::with_seed(13);
+    let mut detector = detector()?;
+    let (mut pairs, mut by_integers) = (0, 0);
+    for round in 0..6_000 {
+        let size = f64::from([0, 0, rng.i32(-300..300)][rng.usize(0..3)]).exp2();
+        let radius = |rng: &mut Rng| size * [0.5, 1.0, 1.0 + rng.f64(), rng.f64()][rng.usize(0..4)];
+        let place = match rng.u8(0..3) {
+            0 => vector(&mut rng, size),
+            _ => [0.0; 3],
+        };
+        let spheres: Vec<_> = (0..4)
+            .map(|_| {
+                let near = f64::from([rng.i32(40..70), rng.i32(0..700)][rng.usize(0..2)]);
+                let off = vector(&mut rng, size * (-near).exp2());
+                let off = [off, [0.0; 3]][rng.usize(0..2)];
+                HardSphere::new(plus(place, off), radius(&mut rng))
+                    .with_velocity(vector(&mut rng, size))
+            })
+            .collect();
+        let domain = match round % 3 {
+            0 => Domain::rectangular_f64(
+                [0.0; 3],
+                [5.0 * size, 5.0 * size * rng.f64().max(0.9), 5.0 * size],
+            ),
+            _ => Domain::open(),
+        };
+        let world = World {
+            groups: vec![0; 4],
+            first: None,
+            dt: rng.f64(),
+            domain,
+            spheres,
+        };
+        let found = world.detect(&mut detector)?;
+        pairs += world.check(&found);
+        by_integers += found.statistics.grazing_by_integers;
+    }
+    // The depth is almost halfway between two numbers, and the distance has errors.
+    for _ in 0..1_000 {
+        let size = 0.5_f64.powi(rng.i32(50..54));
+        let off = vector(&mut rng, size);
+        let radius = DVec3::from(off).length() + 0.5_f64.powi(53);
+        let spheres = [HardSphere::new([0.0; 3], 1.0), HardSphere::new(off, radius)];
+        let found = detector.detect(&Step::new(&spheres, 0.0))?;
+        let pair = found.pairs[0];
+        let motion = Motion::new(&spheres[0], &spheres[1], &Domain::open(), [0; 3]);
+        assert!(
+            motion.is_nearest(pair.toi, pair.depth),
+            "{pair:?} {spheres:?}"
+        );
+    }
+    assert!(pairs > 36_000 && by_integers < 100, "{pairs} {by_integers}");
+    Ok(())
+}
+
+/// Pairs that touch for a short time, so that an error of the residual changes the time of impact much more than for others. The
+/// other spheres are as far away as makes the enclosing spheres touch long before.
+#[test]
+fn times_of_grazing_pairs_are_exact() -> Test {
+    let mut rng = Rng::with_seed(12);
+    let mut detector = detector()?;
+    let mut touching = 0;
+    for _ in 0..6_000 {
+        let others = f64::from(rng.i32(0..22)).exp2();
+        let place = vector(&mut rng, others);
+        let radii = [0; 2].map(|_| 1.0 + rng.f64());
+        let normal = DVec3::from(vector(&mut rng, 1.0)).normalize_or(DVec3::X);
+        let time = (3.0 + 9.0 * rng.f64()).exp2();
+        let speed = 0.5 + rng.f64();
+        let path = normal.any_orthonormal_vector() * speed;
+        let apart = radii[0] + radii[1] - 0.5_f64.powi(rng.i32(24..46));
+        let away = normal * apart - path * time;
+        let other = HardSphere::new(plus(place, away.to_array()), radii[1]);
+        let spheres = vec![
+            HardSphere::new(place, radii[0]),
+            other.with_velocity(path.to_array()),
+            HardSphere::new(place.map(|x| -x), 0.0),
+        ];
+        let world = World {
+            groups: vec![0; 3],
+            first: None,
+            dt: 1.25 * time,
+            domain: Domain::open(),
+            spheres,
+        };
+        let found = world.detect(&mut detector)?;
+        touching += world.check(&found);
+    }
+    assert!(touching > 4_000, "{touching}");
     Ok(())
 }
 
@@ -263,33 +370,43 @@ fn far_images_that_cancel_are_exact() -> Test {
     let mut rng = Rng::with_seed(9);
     let mut detector = detector()?;
     let (mut touching, mut apart) = (0, 0);
-    for round in 0..12_000 {
+    for round in 0..24_000 {
         // The displacement along x is n·e + m·f. With n·e = i·2⁻³² + j·2⁻⁵² and a coordinate of i·2⁻³², the distance is about
-        // as small as m·f.
+        // as small as m·f, or smaller if m·f is about −j·2⁻⁵².
         let few = 1_i64 << 20;
         let n = 2 * rng.i64(few / 8..few / 4) + 1;
         let inverse = (0..5).fold(n, |x, _| x.wrapping_mul(2 - n.wrapping_mul(x)));
         let base = (1_i64 << 52) + rng.i64(0..1 << 51);
-        let j = rng.i64(0..8);
+        let j = rng.i64(i64::from(round % 4 == 3)..8);
         let e = base
             + (j - n.wrapping_mul(base))
                 .wrapping_mul(inverse)
                 .rem_euclid(few);
         let at = (i128::from(n) * i128::from(e) - i128::from(j)) >> 20;
+        let unit_of = |power: i32| f64::from(power).exp2();
+        let low = f64::from(i32::try_from(j)?) * unit_of(-52);
         let small = if round % 2 == 0 {
             -51
         } else {
             rng.i32(-30..-8)
         };
         let m = rng.i32(1 << 17..1 << 18);
-        let f = unit(&mut rng) * f64::from(small - 18).exp2();
-        let unit_of = |power: i32| f64::from(power).exp2();
+        let f = match round % 4 {
+            3 => {
+                let (f, most) = (-low / f64::from(m), 1 << rng.u8(0..20));
+                f64::from_bits(f.to_bits() + rng.u64(0..most))
+            }
+            _ => unit(&mut rng) * unit_of(small - 18),
+        };
         #[allow(clippy::cast_precision_loss, reason = "few digits")]
         let [edge, at] = [e as f64 * unit_of(-52), at as f64 * unit_of(-32)];
         let domain =
             Domain::triclinic_f64([0.0; 3], [[edge, 0.0, 0.0], [f, 1.0, 0.0], [0.0, 0.0, 1.0]]);
         let image = [-i32::try_from(n)?, -m, 0];
-        let rest = -f64::from(m) * f - f64::from(i32::try_from(j)?) * unit_of(-52);
+        let rest = (-f64::from(m)).mul_add(f, -low);
+        if rest == 0.0 {
+            continue;
+        }
         let centers = [[0.0, 0.5, 0.5], [at, 0.5 + f64::from(m), 0.5]];
         let gap = unit_sign(&mut rng) * (-f64::from(rng.i32(0..40))).exp2();
         let radius = rest.abs() * (1.0 - gap);
@@ -344,6 +461,105 @@ fn far_images_that_cancel_are_exact() -> Test {
     Ok(())
 }
 
+/// A displacement along x of three terms whose last digits are beyond those of the coordinates. The pairs overlap by so little that
+/// the error of the relative position shows in the depth.
+#[test]
+fn depths_of_far_images_are_exact() -> Test {
+    let mut rng = Rng::with_seed(11);
+    let mut detector = detector()?;
+    for _ in 0..4_000 {
+        let small = |rng: &mut Rng| (1.0 + rng.f64()) * 0.5_f64.powi(37);
+        let edges = [1.0 + rng.f64(), small(&mut rng), small(&mut rng)];
+        let image = [
+            rng.i32(1 << 17..1 << 18),
+            3 + 2 * rng.i32(0..4),
+            3 + 2 * rng.i32(0..4),
+        ];
+        let [n, m, l] = image.map(f64::from);
+        let domain = Domain::triclinic_f64(
+            [0.0; 3],
+            [
+                [edges[0], 0.0, 0.0],
+                [edges[1], 1.0, 0.0],
+                [edges[2], 0.0, 1.0],
+            ],
+        );
+        let apart = (1.0 + rng.f64()) * 0.5_f64.powi(rng.i32(16..20));
+        let at = n * edges[0] + apart;
+        let centers = [[0.0; 3], [at, m, l]];
+        let away = (-n).mul_add(edges[0], at) - m * edges[1] - l * edges[2];
+        let radius = away * (1.0 + 0.5_f64.powi(rng.i32(9..18)) * (1.0 + rng.f64()));
+        let spheres = [
+            HardSphere::new(centers[0], radius),
+            HardSphere::new(centers[1], 0.0),
+        ];
+        let image = image.map(|n| -n);
+        let found = detector.detect(&Step::new(&spheres, 0.0).in_domain(&domain))?;
+        let pair = found
+            .pairs
+            .iter_with_images()
+            .find(|found| found.1 == image);
+        let (pair, _) = pair.expect("spheres that overlap");
+        let motion = Motion::new(&spheres[0], &spheres[1], &domain, image);
+        assert!(
+            motion.is_nearest(pair.toi, pair.depth),
+            "{pair:?} {spheres:?} {domain:?}"
+        );
+    }
+    Ok(())
+}
+
+/// Images that touch, or nearly so: without the rounding errors of the displacement or of a sum, they would just touch.
+#[test]
+fn images_that_almost_just_touch_are_exact() -> Test {
+    let mut rng = Rng::with_seed(14);
+    let mut detector = detector()?;
+    let (mut touching, mut apart) = (0, 0);
+    for round in 0..2_000 {
+        let edge = 1.0 + rng.f64();
+        let off = (1.0 + rng.f64()) * 0.5_f64.powi(20);
+        let n = if round % 2 == 0 { 1 } else { rng.i32(3..1000) };
+        let more = round % 2 == 0;
+        let radius = f64::from(rng.i32(1..200)) / 1024.0;
+        let at = if more {
+            edge + off
+        } else {
+            f64::from(n) * edge
+        } + radius;
+        let beside = if more {
+            [off, 1.0, 0.0]
+        } else {
+            [0.0, 1.0, 0.0]
+        };
+        let edges = [[edge, 0.0, 0.0], beside, [0.0, 0.0, 1.0]];
+        let domain = Domain::triclinic_f64([0.0; 3], edges);
+        let image = [-n, -i32::from(more), 0];
+        let spheres = [
+            HardSphere::new([0.0; 3], radius),
+            HardSphere::new([at, f64::from(u8::from(more)), 0.0], 0.0),
+        ];
+        let motion = Motion::new(&spheres[0], &spheres[1], &domain, image);
+        let found = detector.detect(&Step::new(&spheres, 0.0).in_domain(&domain))?;
+        let listed = found.pairs.iter_with_images().find(|pair| pair.1 == image);
+        assert_eq!(
+            listed.is_some(),
+            motion.collide(0.0),
+            "{spheres:?} {domain:?}"
+        );
+        if let Some((pair, _)) = listed {
+            touching += 1;
+            assert!(
+                motion.is_nearest(pair.toi, pair.depth),
+                "{pair:?} {spheres:?} {domain:?}"
+            );
+        } else {
+            apart += 1;
+        }
+    }
+    assert!(touching > 500 && apart > 500, "{touching} {apart}");
+    Ok(())
+}
+
 /// A list is valid only as long as it has all neighbours, even if the moves of two particles are measured with errors of the
 /// last digit.
 #[test]
@@ -367,23 +583,28 @@ fn valid_lists_have_all_neighbours() -> Test {
         Ok(is_near)
     };
     let mut valid = 0;
+    let unit_of = 0.5_f64.powi(51);
+    let few = |x: DVec3| (x / unit_of).round() * unit_of;
     for _ in 0..20_000 {
         // Both particles move towards one another by half the skin. It is just less than a power of two, so the last digit of
-        // the reach is small.
-        let half = 1.0 - 0.01 * rng.f64();
-        let moved = DVec3::from(vector(&mut rng, 1.0)).normalize_or(DVec3::X) * half;
-        let moved = moved * (1.0 + 0.5_f64.powi(52) * unit(&mut rng));
-        let cutoff = 0.5_f64.powi(30) * rng.f64();
-        let beside = moved * (1.0 + cutoff / half * (1.0 - 1e-14));
-        let old = [[0.0; 3], (beside + moved).to_array()];
-        valid += u32::from(check(
-            old,
-            [moved.to_array(), beside.to_array()],
-            cutoff,
-            2.0 * half,
-        )?);
+        // the reach is small. All sums of places are exact, and half the skin is the least that allows such a move.
+        let size = 1.0 - 0.01 * rng.f64();
+        let moved = DVec3::from(vector(&mut rng, 1.0)).normalize_or(DVec3::X);
+        let moved = few(moved * size);
+        let mut half = moved.length();
+        while half * half >= moved.length_squared() {
+            half = half.next_down();
+        }
+        while half * half < moved.length_squared() {
+            half = half.next_up();
+        }
+        let beside = few(moved * (0.5_f64.powi(20) * rng.f64()));
+        let cutoff = beside.length().next_up();
+        let old = [[0.0; 3], (moved + beside + moved).to_array()];
+        let new = [moved.to_array(), (moved + beside).to_array()];
+        valid += u32::from(check(old, new, cutoff, 2.0 * half)?);
     }
-    assert!(valid > 2_000, "{valid}");
+    assert!(valid > 19_000, "{valid}");
     // The sum of the cutoff and the skin is rounded.
     let (steps, off) = (0.5_f64.powi(45), 0.5_f64.powi(55));
     let old = [[-off, 0.0, 0.0], [1.0 + 2.0 * steps, 0.0, 0.0]];

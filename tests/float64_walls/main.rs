@@ -2,6 +2,8 @@
 
 #[path = "../oracle/mod.rs"]
 mod oracle;
+#[path = "../float64/random.rs"]
+mod random;
 #[path = "../wall_worlds/mod.rs"]
 mod wall_worlds;
 mod worlds;
@@ -14,21 +16,15 @@ use carom::{
 };
 use fastrand::Rng;
 use glam::DVec3;
+use oracle::dyadic::Dyadic;
+use oracle::wide_walls::{AtObstacle, Obstacle};
+use random::{unit, vector};
 use worlds::{World, units, worlds};
 
 type Test = Result<(), Box<dyn Error>>;
 
 fn detector() -> Result<Detector, carom::Error> {
     Detector::new(Options::new().with_backend(Backend::Cpu))
-}
-
-/// A random number with all digits, from −1 to 1.
-fn unit(rng: &mut Rng) -> f64 {
-    2.0 * rng.f64() - 1.0
-}
-
-fn vector(rng: &mut Rng, size: f64) -> [f64; 3] {
-    [0; 3].map(|_| size * unit(rng))
 }
 
 fn plus(x: [f64; 3], y: [f64; 3]) -> [f64; 3] {
@@ -241,8 +237,6 @@ fn points_on_walls_are_found() -> Test {
     Ok(())
 }
 
-/// A detector that keeps the meshes of its last step finds what a new one finds, also if spheres and meshes move far away, meshes
-/// are replaced, or their order changes.
 /// Small spheres in the middle of a large triangle, whose corners are rounded by more than the spheres' depths, are listed.
 #[test]
 fn spheres_far_from_the_corners_are_found() -> Test {
@@ -268,6 +262,189 @@ fn spheres_far_from_the_corners_are_found() -> Test {
     Ok(())
 }
 
+/// Numbers that are large beside what is left of them: a wall that moves along its surface, a cylinder far along its axis, a
+/// sphere with a far image at a small wall. The spheres touch the walls by less than float32 tells, and are in the middle of the
+/// enclosing step, where only the growth of the walls finds them, or are far from it.
+#[test]
+fn narrow_contacts_are_found() -> Test {
+    let mut rng = Rng::with_seed(9);
+    let number =
+        |x: DVec3, digits: i32| (x * f64::from(1 << digits)).round() / f64::from(1 << digits);
+    let across = |x: f64| {
+        let corners = [[x, -1.0, -1.0], [x, 2.0, -1.0], [x, -1.0, 2.0]];
+        Mesh::new(corners.to_vec(), vec![[0, 1, 2]])
+    };
+    let mut touching = 0;
+    for round in 0..3_200 {
+        let direction = DVec3::from(vector(&mut rng, 1.0)).normalize_or(DVec3::X);
+        let tangent = direction.cross(vector(&mut rng, 1.0).into());
+        let hollow = rng.bool();
+        let solid = |touch: f64| touch * if hollow { 1.0 - 1e-13 } else { 1.0 + 1e-13 };
+        let ball = |at: DVec3, radius: f64| match hollow {
+            true => Wall::sphere_inside(at.to_array(), radius),
+            false => Wall::sphere(at.to_array(), radius),
+        };
+        // In an oblique cell, or in one that an axis nearly lies in, a far image may be displaced little.
+        let n = rng.i32(200..900);
+        let edge = 1.0 + rng.f64();
+        let along_x =
+            Domain::rectangular_f64([0.0; 3], [edge, 1.0, 1.0]).with_periodic([true, false, false]);
+        let image = [n, 0, 0];
+        let displaced = number(DVec3::new(f64::from(n) * edge, 0.0, 0.0), 10);
+        let gap = (f64::from(n) * edge - displaced.x).abs() * (1.0 + 1e-9);
+        let (mut walls, mut domain, mut of_touch) = (Walls::new(), Domain::open(), [0; 3]);
+        let (mut far, mut radius, mut dt, mut velocity) = (None, 0.0, 0.0, [0.0; 3]);
+        match round % 16 {
+            0 => {
+                dt = 1.0;
+                let moves = tangent + direction * 1e-9;
+                let offset = (1e-13 - direction.dot(moves)) * 2.0;
+                let wall = Wall::half_space((direction * 2.0).to_array(), offset);
+                walls.push(wall.with_velocity(moves.to_array()));
+            }
+            1 => {
+                walls.push(ball(tangent, solid(tangent.length())));
+            }
+            2 => {
+                let (along, axis) = (number(direction * 1000.0, 4), direction * 3.0);
+                let radius = solid(direction.cross(along).length());
+                walls.push(match hollow {
+                    true => Wall::cylinder_inside(along.to_array(), axis.to_array(), radius),
+                    false => Wall::cylinder(along.to_array(), axis.to_array(), radius),
+                });
+            }
+            3 => {
+                let along = number(tangent * 1000.0, 4);
+                far = Some(along);
+                let height = direction.dot(along);
+                let offset = height + height.abs() * 1e-9;
+                walls.push(Wall::half_space(direction.to_array(), offset));
+            }
+            // They stop just before the sphere.
+            kind @ (4 | 5) => {
+                dt = 1.0;
+                let x = (1.0 + rng.f64()) * 1000.0;
+                let at = number(if kind == 4 { tangent } else { DVec3::X * x }, 10);
+                let moves = at * -(1.0 - 0.5_f64.powi(13) * rng.f64());
+                let gap = (at + moves).length() * (1.0 + 1e-12);
+                if kind == 4 {
+                    walls.push(Wall::sphere(at.to_array(), gap).with_velocity(moves.to_array()));
+                } else {
+                    (radius, velocity) = (gap, moves.to_array());
+                    walls.push_mesh(across(at.x)?.with_velocity(velocity));
+                }
+            }
+            kind @ (6 | 7) => {
+                (domain, of_touch) = (along_x, image);
+                let at = if kind == 6 { displaced } else { DVec3::ZERO };
+                walls.push(Wall::sphere(at.to_array(), gap));
+                far = (kind == 7).then_some(-displaced);
+            }
+            8 => {
+                (domain, of_touch, radius) = (along_x, image, gap);
+                walls.push_mesh(across(displaced.x)?);
+            }
+            kind @ 9..=12 => {
+                let off = |rng: &mut Rng| 0.003 * unit(rng);
+                let edges = [
+                    [edge, off(&mut rng), off(&mut rng)],
+                    [off(&mut rng), edge, off(&mut rng)],
+                    [0.0, 0.0, 1.0],
+                ];
+                domain = Domain::triclinic_f64([0.0; 3], edges).with_periodic([true, true, false]);
+                of_touch = [n, n, 0];
+                let by = (DVec3::from(edges[0]) + DVec3::from(edges[1])) * f64::from(n);
+                let axis = DVec3::new(1.0, 1.0, 0.003 + 0.006 * rng.f64());
+                let beside = number(by - axis * (by.dot(axis) / axis.length_squared()), 8);
+                let radius = axis.cross(by - beside).length() / axis.length() * (1.0 + 1e-8);
+                let at = if kind < 11 { beside } else { DVec3::ZERO };
+                walls.push(Wall::cylinder(at.to_array(), axis.to_array(), radius));
+                far = (kind >= 11).then_some(-beside);
+            }
+            kind => {
+                let oblique = 30.0 + 20.0 * rng.f64();
+                let edges = [[edge, 0.0, 0.0], [oblique, 1.0, 0.0], [0.0, 0.0, 1.0]];
+                domain = Domain::triclinic_f64([0.0; 3], edges).with_periodic([true, true, false]);
+                let m = rng.i32(10..20);
+                let n = -(f64::from(m) * oblique / edge).round();
+                #[allow(clippy::cast_possible_truncation, reason = "a whole number in range")]
+                let image = [n as i32, m, 0];
+                of_touch = image;
+                let by = DVec3::new(n * edge + f64::from(m) * oblique, f64::from(m), 0.0);
+                let beside = number(by, 10);
+                let radius = (by - beside).length() * (1.0 + 1e-9);
+                let at = if kind < 15 { beside } else { DVec3::ZERO };
+                walls.push(Wall::sphere(at.to_array(), radius));
+                far = (kind == 15).then_some(-beside);
+            }
+        }
+        // The middle of three spheres is the origin of the enclosing step.
+        let centers = match far {
+            Some(far) => vec![far, DVec3::ZERO, -far],
+            None => vec![DVec3::ZERO],
+        };
+        let spheres: Vec<_> = centers
+            .iter()
+            .map(|center| HardSphere::new(center.to_array(), radius))
+            .collect();
+        let obstacle = match walls.simple().first() {
+            Some(wall) => Obstacle::Simple(*wall),
+            None => {
+                let mesh = &walls.meshes()[0];
+                let corners = mesh.triangles()[0].map(|k| mesh.vertices()[k as usize]);
+                Obstacle::Triangle(corners, velocity)
+            }
+        };
+        let at = AtObstacle::new(&spheres[0], &obstacle, &domain, of_touch);
+        if !at.touches(&Dyadic::from(dt)) {
+            continue;
+        }
+        touching += 1;
+        let step = Step::new(&spheres, dt)
+            .in_domain(&domain)
+            .with_walls(&walls);
+        let found = detector()?.detect(&step)?.walls;
+        let listed = found
+            .iter_with_images()
+            .any(|(hit, image)| hit.sphere == 0 && image == of_touch);
+        assert!(
+            listed,
+            "{round} {spheres:?} {walls:?} {domain:?} {of_touch:?}"
+        );
+    }
+    assert!(touching > 2_000, "{touching}");
+    Ok(())
+}
+
+/// A hollow wall that moves fast together with a tiny sphere: the squares of their lengths, in units of the way, are 0.
+#[test]
+fn tiny_hollow_walls_that_move_fast_are_touched() -> Test {
+    let power = |exponent: i32| 2_f64.powi(exponent);
+    for [unit, speed] in [
+        [power(-332), power(332)],
+        [power(-300), power(66)],
+        [power(-300), 1.0],
+    ] {
+        let center = [3.0 * unit, 4.0 * unit, 0.0];
+        let sphere =
+            |radius: f64| HardSphere::new(center, radius * unit).with_velocity([speed, 0.0, 0.0]);
+        for wall in [
+            Wall::sphere_inside([0.0; 3], 7.0 * unit),
+            Wall::cylinder_inside([0.0; 3], [0.0, 0.0, 1.0], 7.0 * unit),
+        ] {
+            let walls = Walls::from_iter([wall.with_velocity([speed, 0.0, 0.0])]);
+            for (radius, contacts) in [(2.0, 1), (2.0_f64.next_down(), 0), (3.0, 1)] {
+                let spheres = [sphere(radius)];
+                let found = detector()?.detect(&Step::new(&spheres, 1.0).with_walls(&walls))?;
+                assert_eq!(found.walls.len(), contacts, "{spheres:?} {walls:?}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A detector that keeps the meshes of its last step finds what a new one finds, also if spheres and meshes move far away, meshes
+/// are replaced, or their order changes.
 #[test]
 fn steps_with_kept_meshes_are_exact() -> Test {
     let mut rng = Rng::with_seed(6);

@@ -13,7 +13,7 @@ use crate::errors::out_of_memory;
 const TASK: usize = 1 << 14;
 
 /// Empties a vector, and makes room for a number of items.
-fn room<T>(to: &mut Vec<T>, items: usize, what: &str) -> PyResult<()> {
+pub(crate) fn room<T>(to: &mut Vec<T>, items: usize, what: &str) -> PyResult<()> {
     to.clear();
     to.try_reserve_exact(items)
         .map_err(|_| out_of_memory(items, size_of::<T>(), what))
@@ -52,7 +52,7 @@ pub(crate) fn copy_rows<T: Element + Copy>(
     Ok(())
 }
 
-/// Returns what `value` returns for each item, in a vector. The threads of the current pool share the work.
+/// Returns what `value` returns for each item, in a vector. If this is a thread of the pool, the pool shares the work.
 pub(crate) fn gather<S: Sync, T: Send>(
     items: &[S],
     value: impl Fn(&S) -> T + Sync,
@@ -67,6 +67,16 @@ pub(crate) fn gather_indexed<S: Sync, T: Send>(
 ) -> PyResult<Vec<T>> {
     let mut to = Vec::new();
     room(&mut to, items.len(), "the arrays of the result")?;
+    if rayon::current_thread_index().is_none() {
+        // Not in rayon's global pool, whose threads a forked process lacks.
+        to.extend(
+            items
+                .iter()
+                .enumerate()
+                .map(|(index, item)| value(index, item)),
+        );
+        return Ok(to);
+    }
     let all = items.par_iter().with_min_len(TASK).enumerate();
     to.par_extend(all.map(|(index, item)| value(index, item)));
     Ok(to)

@@ -48,6 +48,11 @@ impl Engine {
         self.owner != process::id() && self.detector.as_ref().is_some_and(uses_gpu)
     }
 
+    /// Frees the detector. It must be of this process.
+    pub(crate) fn give_up(&mut self) {
+        self.detector = None;
+    }
+
     pub(crate) fn detector(&mut self) -> PyResult<&mut carom::Detector> {
         if self.is_foreign() {
             return Err(forked());
@@ -270,6 +275,30 @@ impl Detector {
             self.find::<f64>(py, &first, second.as_ref(), dt, domain, walls)
         }
     }
+}
+
+/// Checks a domain and walls, as a step with them would.
+#[pyfunction]
+#[pyo3(signature = (domain, walls=None))]
+pub(crate) fn check(
+    py: Python<'_>,
+    domain: Option<GivenDomain>,
+    walls: Option<&Walls>,
+) -> PyResult<()> {
+    let center = [domain.map_or([0.0; 3], |(origin, ..)| origin)];
+    let domain = crate::set::domain::<f64>(domain);
+    let none = Arc::default();
+    let walls = walls.map_or(Ok(none), Walls::exact)?;
+    let workers = Workers::new(py)?;
+    let found = py.detach(|| {
+        workers.run(|| {
+            let point = carom::Spheres::new(&center, carom::Values::Constant(0.0));
+            let step = Step::new(point, 0.0).in_domain(&domain).with_walls(&walls);
+            let options = Options::new().with_backend(Backend::Cpu);
+            carom::Detector::new(options)?.detect(&step).map(drop)
+        })
+    });
+    found.map_err(of_carom)
 }
 
 impl<T: Scalar> Results<T> {

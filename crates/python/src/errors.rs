@@ -5,9 +5,7 @@ use std::io;
 
 use carom::ErrorKind;
 use pyo3::create_exception;
-use pyo3::exceptions::{
-    PyFileNotFoundError, PyMemoryError, PyOSError, PyPermissionError, PyRuntimeError, PyValueError,
-};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -18,7 +16,7 @@ create_exception!(
 );
 
 /// What the messages of the library call by its Rust name, and what Python calls it. Longer texts come first.
-const IN_PYTHON: [(&str, &str); 13] = [
+const IN_PYTHON: [(&str, &str); 14] = [
     (
         "create a new device, and a new `CollisionPipeline` and new `CollisionBuffers` on it, or create a new `Detector`",
         "make a new carom.Detector",
@@ -56,17 +54,34 @@ const IN_PYTHON: [(&str, &str); 13] = [
         "this package was built without the GPU backend; ",
     ),
     (" centers", " rows in center"),
+    ("the function passed to `step_with` gives", "the rule gives"),
 ];
 
 /// The options of the command-line tool in messages of the readers, and what the function `carom.read` calls them.
-const OPTIONS: [(&str, &str); 18] = [
+const OPTIONS: [(&str, &str); 25] = [
     (
         "--format csv, lammps, lammps-data, xyz, npy or npz",
         "format=\"csv\", \"lammps\", \"lammps-data\", \"xyz\", \"npy\" or \"npz\"",
     ),
     ("--format ", "format="),
     ("--format", "format="),
+    (
+        "--periodic (ab, if the world is open along z)",
+        "periodic=… (True, True, False, if the world is open along z)",
+    ),
+    (
+        "--periodic (ab or abc)",
+        "periodic=(True, True, False) or (True, True, True)",
+    ),
+    ("--periodic ab", "periodic=(True, True, False)"),
     ("--radius-by-type", "radius={type: …}"),
+    ("=RADIUS", ": RADIUS"),
+    ("--dt", "dt"),
+    (
+        "give the mesh of a wall with --mesh",
+        "pass the mesh to carom.Mesh",
+    ),
+    ("--mesh", "carom.Mesh"),
     ("--radius", "radius=…"),
     (
         "--columns x=NAME,y=NAME,z=NAME",
@@ -86,6 +101,58 @@ const OPTIONS: [(&str, &str); 18] = [
     ("--box", "box="),
 ];
 
+/// Whether a word behind an option is its value, and not prose.
+type IsValue = fn(&str) -> bool;
+
+/// Options whose values Python writes in quotes.
+const QUOTED: [(&str, IsValue); 3] = [
+    ("--columns ", |word| word.contains([',', '=', '_'])),
+    ("--separator ", |word| {
+        ["comma", "semicolon", "space", "tab"].contains(&word)
+    }),
+    ("--format ", |word| {
+        ["csv", "lammps", "lammps-data", "npy", "npz", "xyz"].contains(&word)
+    }),
+];
+
+/// Returns a message of the readers in which the options of the tool are the arguments of `carom.read`.
+pub(crate) fn of_tool(text: &str) -> String {
+    let mut text = text.to_owned();
+    // The list of all formats is one of the options, and no single value.
+    for (tool, python) in &OPTIONS[..1] {
+        text = text.replace(tool, python);
+    }
+    for (option, is_value) in QUOTED {
+        let mut done = String::new();
+        let mut rest = &*text;
+        while let Some((before, behind)) = rest.split_once(option) {
+            let end = behind.find([' ', ';', '`', '\n']).unwrap_or(behind.len());
+            // A comma at the end belongs to the sentence.
+            let (word, after) = behind.split_at(behind[..end].trim_end_matches(',').len());
+            done += before;
+            if is_value(word) && word != "x=NAME,y=NAME,z=NAME" {
+                let word = word.trim_matches('"');
+                done += &format!("{}=\"{word}\"", &option[2..option.len() - 1]);
+                rest = after;
+            } else {
+                done += option;
+                rest = behind;
+            }
+        }
+        done += rest;
+        text = done;
+    }
+    if let Some((before, behind)) = text.split_once("--frames :") {
+        let end = behind.find(|x: char| !x.is_ascii_digit());
+        let (number, after) = behind.split_at(end.unwrap_or(behind.len()));
+        text = format!("{before}frame=slice({number}){after}");
+    }
+    for (tool, python) in OPTIONS {
+        text = text.replace(tool, python);
+    }
+    text
+}
+
 /// Returns the exception for an error of the library.
 pub(crate) fn of_carom(error: carom::Error) -> PyErr {
     let mut text = error.to_string();
@@ -102,26 +169,20 @@ pub(crate) fn of_carom(error: carom::Error) -> PyErr {
 /// Returns the exception for an error of the readers.
 pub(crate) fn of_formats(error: carom_formats::Error) -> PyErr {
     let mut text = error.to_string();
-    let mut io_kind = None;
+    let mut number = None;
     let mut source = error.source();
     while let Some(cause) = source {
         text = format!("{text}: {cause}");
         if let Some(error) = cause.downcast_ref::<io::Error>() {
-            io_kind = Some(error.kind());
+            number = error.raw_os_error();
         }
         source = cause.source();
     }
-    for (tool, python) in OPTIONS {
-        text = text.replace(tool, python);
-    }
-    match (error.kind(), io_kind) {
-        (carom_formats::ErrorKind::Io, Some(io::ErrorKind::NotFound)) => {
-            PyFileNotFoundError::new_err(text)
-        }
-        (carom_formats::ErrorKind::Io, Some(io::ErrorKind::PermissionDenied)) => {
-            PyPermissionError::new_err(text)
-        }
-        (carom_formats::ErrorKind::Io, _) => PyOSError::new_err(text),
+    let text = of_tool(&text);
+    match (error.kind(), number) {
+        // Python chooses the class by the number, such as FileNotFoundError.
+        (carom_formats::ErrorKind::Io, Some(number)) => PyOSError::new_err((number, text)),
+        (carom_formats::ErrorKind::Io, None) => PyOSError::new_err(text),
         _ => PyValueError::new_err(text),
     }
 }
@@ -132,4 +193,29 @@ pub(crate) fn out_of_memory(items: usize, size: usize, what: &str) -> PyErr {
     PyMemoryError::new_err(format!(
         "out of memory: {bytes} bytes for {what} could not be allocated; use fewer spheres per step"
     ))
+}
+
+/// Why a value cannot be used.
+pub(crate) enum Unusable {
+    /// Another thread used it while the process was forked.
+    Forked,
+    /// A call failed while it used the value.
+    Broken,
+    /// The call came in the middle of a step.
+    InCallback,
+}
+
+impl From<Unusable> for PyErr {
+    fn from(why: Unusable) -> Self {
+        Error::new_err(match why {
+            Unusable::Forked => {
+                "a thread used this object while the process was forked; make a new object in the child process"
+            }
+            Unusable::Broken => "an earlier call failed inside carom; make a new object",
+            Unusable::InCallback => {
+                "carom was called from a rule, or from the handler of a signal during a step, when no object can be used; \
+                 keep what you need, and call carom after the step"
+            }
+        })
+    }
 }

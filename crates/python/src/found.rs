@@ -6,7 +6,7 @@ use carom::{Backend, Contact, Domain, Feature, Hits, Partner, Touching as _};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{array, gather, gather_indexed, rows};
+use crate::arrays::{array, gather, gather_indexed, room, rows};
 use crate::number::Scalar;
 use crate::pool::Workers;
 use crate::set::Set;
@@ -81,18 +81,33 @@ pub(crate) fn optional_rows(py: Python<'_>, images: Option<Vec<[i32; 3]>>) -> Py
 }
 
 /// Points, normals, speeds, and the parts of walls.
-fn contacts<T: Scalar>(py: Python<'_>, contacts: &[Contact<T>]) -> PyResult<Objects> {
+type Points<T> = (Vec<[T; 3]>, Vec<[T; 3]>, Vec<T>, Vec<u8>, Vec<u8>);
+
+fn contacts<T: Scalar>(contacts: &[Contact<T>]) -> PyResult<Points<T>> {
     let part = |contact: &Contact<T>| match contact.feature {
         Feature::Face => [0, 0],
         Feature::Edge(edge) => [1, edge],
         Feature::Corner(corner) => [2, corner],
     };
+    Ok((
+        gather(contacts, |contact| contact.point)?,
+        gather(contacts, |contact| contact.normal)?,
+        gather(contacts, |contact| contact.approach_speed)?,
+        gather(contacts, |contact| part(contact)[0])?,
+        gather(contacts, |contact| part(contact)[1])?,
+    ))
+}
+
+fn point_arrays<T: Scalar>(
+    py: Python<'_>,
+    (point, normal, speed, feature, which): Points<T>,
+) -> PyResult<Objects> {
     Ok(vec![
-        rows(py, gather(contacts, |contact| contact.point)?)?,
-        rows(py, gather(contacts, |contact| contact.normal)?)?,
-        array(py, gather(contacts, |contact| contact.approach_speed)?),
-        array(py, gather(contacts, |contact| part(contact)[0])?),
-        array(py, gather(contacts, |contact| part(contact)[1])?),
+        rows(py, point)?,
+        rows(py, normal)?,
+        array(py, speed),
+        array(py, feature),
+        array(py, which),
     ])
 }
 
@@ -119,7 +134,7 @@ impl<T: Scalar> Results<T> {
         let (first, second) = (&*self.first, self.second());
         let found = py.detach(|| {
             workers.run(|| {
-                gather_indexed(hits, |k, hit| {
+                contacts::<T>(&gather_indexed(hits, |k, hit| {
                     let [a, b] = hit.sides().map(|side| side as usize);
                     T::contact(
                         hit,
@@ -127,10 +142,10 @@ impl<T: Scalar> Results<T> {
                         &self.domain,
                         hits.image(k),
                     )
-                })
+                })?)
             })
         })?;
-        contacts(py, &found)
+        point_arrays(py, found)
     }
 
     fn wall_points(&self, py: Python<'_>) -> PyResult<Objects> {
@@ -139,20 +154,21 @@ impl<T: Scalar> Results<T> {
         let start = self.collisions.second_set_start();
         let no_walls = Arc::default();
         let walls = self.walls.as_ref().unwrap_or(&no_walls);
-        let found: Vec<Option<Contact<T>>> = py.detach(|| {
+        let found = py.detach(|| {
             workers.run(|| {
-                gather_indexed(hits, |k, hit| {
+                let found: Vec<Option<Contact<T>>> = gather_indexed(hits, |k, hit| {
                     let sphere = hit.sides()[0] as usize;
                     let of = match start {
                         Some(start) if sphere >= start => self.second().ball(sphere - start),
                         _ => self.first.ball(sphere),
                     };
                     T::wall_contact(hit, of, walls, &self.domain, hits.image(k))
-                })
+                })?;
+                // Each wall of the list is a wall of the step.
+                contacts::<T>(&found.into_iter().flatten().collect::<Vec<_>>())
             })
         })?;
-        // Each wall of the list is a wall of the step.
-        contacts(py, &found.into_iter().flatten().collect::<Vec<_>>())
+        point_arrays(py, found)
     }
 
     fn earliest(&self, py: Python<'_>) -> PyResult<Objects> {
@@ -186,9 +202,16 @@ impl<T: Scalar> Results<T> {
         let (offsets, indices) = py.detach(|| {
             workers.run(|| -> PyResult<_> {
                 let contacts = self.collisions.contacts();
-                let mut offsets = vec![0_i64];
-                let mut indices: Vec<i64> = Vec::with_capacity(2 * self.collisions.pairs.len());
-                for sphere in 0..self.collisions.sphere_count() {
+                let (mut offsets, mut indices) = (Vec::new(), Vec::<i64>::new());
+                let spheres = self.collisions.sphere_count();
+                room(&mut offsets, spheres + 1, "the arrays of the result")?;
+                room(
+                    &mut indices,
+                    2 * self.collisions.pairs.len(),
+                    "the arrays of the result",
+                )?;
+                offsets.push(0_i64);
+                for sphere in 0..spheres {
                     indices.extend(contacts.of(sphere).iter().map(|&index| i64::from(index)));
                     offsets.push(i64::try_from(indices.len()).unwrap_or(i64::MAX));
                 }
@@ -299,6 +322,14 @@ impl Found {
         of_any!(self, results => {
             let second = results.second.as_ref().map(|set| set.len());
             (results.first.len(), second)
+        })
+    }
+
+    /// The arguments `first` and `second` of [`Detector::detect`](crate::detector::Detector) that give these results.
+    fn given(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, Option<Py<PyAny>>)> {
+        of_any!(self, results => {
+            let second = results.second.as_ref().map(|set| set.given(py));
+            Ok((results.first.given(py)?, second.transpose()?))
         })
     }
 

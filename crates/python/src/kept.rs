@@ -4,9 +4,8 @@ use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-use pyo3::prelude::*;
-
-use crate::errors::Error;
+use crate::errors::Unusable;
+use crate::pool::is_in_callback;
 
 /// A value that one call at a time may use.
 ///
@@ -16,25 +15,6 @@ pub(crate) struct Kept<T> {
     /// The process that holds the lock, or 0. A fork may copy a locked lock, whose holder does not exist in the child.
     holder: AtomicU32,
     value: Mutex<T>,
-}
-
-/// Why a value cannot be used.
-pub(crate) enum Unusable {
-    /// Another thread used it while the process was forked.
-    Forked,
-    /// A call failed while it used the value.
-    Broken,
-}
-
-impl From<Unusable> for PyErr {
-    fn from(why: Unusable) -> Self {
-        Error::new_err(match why {
-            Unusable::Forked => {
-                "a thread used this object while the process was forked; make a new object in the child process"
-            }
-            Unusable::Broken => "an earlier call failed inside carom; make a new object",
-        })
-    }
 }
 
 impl<T> Kept<T> {
@@ -55,6 +35,9 @@ impl<T> Kept<T> {
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, T>, Unusable> {
+        if is_in_callback() {
+            return Err(Unusable::InCallback);
+        }
         match self.value.try_lock() {
             Ok(guard) => Ok(guard),
             Err(TryLockError::Poisoned(_)) => Err(Unusable::Broken),

@@ -26,7 +26,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _carom {
     #[pymodule_export]
-    use crate::detector::Detector;
+    use crate::detector::{Detector, check};
     #[pymodule_export]
     use crate::errors::Error;
     #[pymodule_export]
@@ -38,7 +38,7 @@ mod _carom {
     #[pymodule_export]
     use crate::read::{Frames, read};
     #[pymodule_export]
-    use crate::simulation::Simulation;
+    use crate::simulation::{Simulation, close};
     #[pymodule_export]
     use crate::verify::{verify, verify_walls};
     #[pymodule_export]

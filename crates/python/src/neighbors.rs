@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 
 use crate::arrays::{array, gather, rows};
 use crate::detector::{Detected, Engine, Spares, start};
-use crate::errors::of_carom;
+use crate::errors::{Error, of_carom};
 use crate::found::{images, optional_rows, statistics};
 use crate::kept::Kept;
 use crate::pool::Workers;
@@ -50,6 +50,10 @@ struct Inner {
     engine: Engine,
     list: AnyList,
     particles: usize,
+    /// Changes with each update.
+    version: u64,
+    /// Whether there is a list: the last update succeeded.
+    is_made: bool,
 }
 
 /// A list of neighbours, and the detector that makes it.
@@ -94,12 +98,17 @@ impl Inner {
         let Some(list) = T::list(&mut self.list) else {
             return Ok(false);
         };
+        self.version += 1;
         if !anew && list.update(search) {
             return Ok(false);
         }
         self.particles = particles;
-        let found = detector.find_neighbors_into(search, list);
-        found.map_err(of_carom).map(|()| true)
+        self.is_made = false;
+        detector
+            .find_neighbors_into(search, list)
+            .map_err(of_carom)?;
+        self.is_made = true;
+        Ok(true)
     }
 
     fn column(&self, letter: char) -> PyResult<Values> {
@@ -181,6 +190,8 @@ impl Neighbors {
                 engine,
                 list: AnyList::Float64(carom::NeighborList::default()),
                 particles: 0,
+                version: 0,
+                is_made: false,
             }),
             spares: Spares::default(),
             cutoff,
@@ -205,21 +216,51 @@ impl Neighbors {
         }
     }
 
-    /// Returns a column: `i`, `j`, `d`, `D`, `S`, or `o` for the first entry of each particle. The images are `None` in
-    /// open space.
-    fn column(&self, py: Python<'_>, letter: char) -> PyResult<Py<PyAny>> {
+    /// Returns the version of the list, its length, and columns: `i`, `j`, `d`, `D`, `S`, or `o` for the first entry of
+    /// each particle. The images are `None` in open space. If the version is the known one, columns that are `kept` are left
+    /// out. With `last`, the detector is given up before, whose memory the columns may then have.
+    fn columns<'py>(
+        &self,
+        py: Python<'py>,
+        letters: &str,
+        known: u64,
+        kept: &str,
+        last: bool,
+    ) -> PyResult<(u64, usize, Bound<'py, PyDict>)> {
         let workers = Workers::new(py)?;
-        let inner = &self.inner;
-        let values = py.detach(|| inner.with(|inner| workers.run(|| inner.column(letter))))??;
-        Ok(match values {
-            Values::Indices(values) => array(py, values),
-            Values::Float32(values) => array(py, values),
-            Values::Float64(values) => array(py, values),
-            Values::Vectors32(values) => rows(py, values)?,
-            Values::Vectors64(values) => rows(py, values)?,
-            Values::Images(values) => optional_rows(py, values)?,
-            Values::None => py.None(),
-        })
+        let (version, length, columns) = py.detach(|| {
+            self.inner.with(|inner| {
+                if !inner.is_made {
+                    return Err(Error::new_err(
+                        "there is no list: it was not updated yet, or the last update failed; call update",
+                    ));
+                }
+                if last {
+                    inner.engine.give_up();
+                }
+                let is_kept = |letter| inner.version == known && kept.contains(letter);
+                let fresh = letters.chars().filter(|&letter| !is_kept(letter));
+                let columns = workers.run(|| {
+                    let named = |letter| Ok((letter, inner.column(letter)?));
+                    fresh.map(named).collect::<PyResult<Vec<_>>>()
+                })?;
+                Ok((inner.version, of_any!(&inner.list, list => list.len()), columns))
+            })
+        })??;
+        let to = PyDict::new(py);
+        for (letter, values) in columns {
+            let column = match values {
+                Values::Indices(values) => array(py, values),
+                Values::Float32(values) => array(py, values),
+                Values::Float64(values) => array(py, values),
+                Values::Vectors32(values) => rows(py, values)?,
+                Values::Vectors64(values) => rows(py, values)?,
+                Values::Images(values) => optional_rows(py, values)?,
+                Values::None => py.None(),
+            };
+            to.set_item(letter, column)?;
+        }
+        Ok((version, length, to))
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {

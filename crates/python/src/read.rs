@@ -1,6 +1,7 @@
 //! Reads the files of the command-line tool.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use carom::{Domain, HardSphere};
@@ -12,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{array, gather, rows};
-use crate::errors::{Error, of_formats};
+use crate::errors::{Error, of_formats, of_tool};
 use crate::pool::Workers;
 use crate::set::GivenDomain;
 
@@ -54,7 +55,7 @@ fn separator(name: &str) -> PyResult<Separator> {
 #[pyfunction]
 pub(crate) fn read(
     py: Python<'_>,
-    paths: Vec<String>,
+    paths: Vec<PathBuf>,
     frames: &str,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Frames> {
@@ -167,7 +168,8 @@ fn world<'py>(py: Python<'py>, world: &World) -> PyResult<Bound<'py, PyDict>> {
     to.set_item("domain", domain)?;
     to.set_item("frame", world.frame.map(|frame| frame.number))?;
     to.set_item("timestep", world.frame.and_then(|frame| frame.step))?;
-    to.set_item("notes", &world.notes)?;
+    let notes = world.notes.iter().map(|note| of_tool(note));
+    to.set_item("notes", notes.collect::<Vec<_>>())?;
     Ok(to)
 }
 

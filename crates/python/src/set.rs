@@ -6,7 +6,7 @@ use numpy::{Element, PyArray1, PyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::arrays::{copy, copy_rows};
+use crate::arrays::{array, copy, copy_rows, gather, rows};
 use crate::errors::of_carom;
 use crate::number::{Ball, Scalar};
 
@@ -30,6 +30,19 @@ impl<T: Element + Pod> Each<T> {
             Self::Same(value) => Values::Constant(*value),
             Self::Each(values) => Values::PerSphere(values.into()),
         }
+    }
+
+    /// Returns an array or a number.
+    fn given(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        match self {
+            // A number is taken in float64, which is exact for float32.
+            Self::Same(value) => array(py, vec![*value])
+                .bind(py)
+                .get_item(0)?
+                .call_method0("item"),
+            Self::Each(values) => return Ok(array(py, gather(values, |value| *value)?)),
+        }
+        .map(Bound::unbind)
     }
 
     /// Replaces the values by those of an array or of a number. The memory is kept.
@@ -121,6 +134,26 @@ impl<T: Scalar> Set<T> {
             Some(bodies) => copy(bodies, self.bodies.get_or_insert_default(), "bodies")?,
         }
         Ok(())
+    }
+}
+
+impl<T: Scalar> Set<T> {
+    /// Returns what [`fill`](Self::fill) takes.
+    pub(crate) fn given(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let copy = |values: &Vec<[T; 3]>| rows(py, gather(values, |value| *value)?);
+        let velocity = self.velocity.as_ref().map(copy).transpose()?;
+        let bodies = self
+            .bodies
+            .as_ref()
+            .map(|bodies| gather(bodies, |body| *body));
+        let given = (
+            copy(&self.center)?,
+            self.radius.given(py)?,
+            velocity,
+            self.groups.given(py)?,
+            bodies.transpose()?.map(|bodies| array(py, bodies)),
+        );
+        Ok(given.into_pyobject(py)?.into_any().unbind())
     }
 }
 

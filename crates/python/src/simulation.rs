@@ -1,9 +1,11 @@
 //! Simulations of hard spheres.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::{ThreadId, current, sleep};
+use std::time::{Duration, Instant};
 
 use bytemuck::{Pod, Zeroable};
 use carom::{
@@ -11,25 +13,84 @@ use carom::{
     StepReport,
 };
 use numpy::{PyArray1, PyArray2};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PySystemExit, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{array, copy, copy_rows, gather, rows};
+use crate::arrays::{array, copy, copy_rows, gather, gather_indexed, room, rows};
 use crate::errors::of_carom;
 use crate::kept::Kept;
-use crate::pool::Workers;
+use crate::pool::{Workers, in_callback};
 use crate::set::GivenDomain;
 use crate::walls::Walls;
 
 /// How often a step that is on its way asks whether the user wants to end it.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// How long the end of the interpreter waits for steps in other threads.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// The thread that is about to end the interpreter. Threads that work for others must not attach to it any more.
+static CLOSER: OnceLock<ThreadId> = OnceLock::new();
+
+/// Returns whether the interpreter is about to end, and a step of another thread must.
+fn must_end(stepper: ThreadId) -> bool {
+    CLOSER.get().is_some_and(|&closer| closer != stepper)
+}
+
+/// How many steps are on their way, and in which process. A fork copies the number, but not the steps.
+static STEPS: AtomicU32 = AtomicU32::new(0);
+static OWNER: AtomicU32 = AtomicU32::new(0);
+
+/// A step that is on its way.
+struct OnItsWay;
+
+impl OnItsWay {
+    fn new(_attached: Python<'_>) -> PyResult<Self> {
+        if must_end(current().id()) {
+            // Ends the thread without a word.
+            return Err(PySystemExit::new_err(()));
+        }
+        if OWNER.swap(process::id(), Ordering::SeqCst) != process::id() {
+            STEPS.store(0, Ordering::SeqCst);
+        }
+        STEPS.fetch_add(1, Ordering::SeqCst);
+        Ok(Self)
+    }
+}
+
+impl Drop for OnItsWay {
+    fn drop(&mut self) {
+        STEPS.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Ends the steps that daemon threads have begun. The package calls this before the interpreter ends.
+#[pyfunction]
+pub(crate) fn close(py: Python<'_>) {
+    CLOSER.get_or_init(|| current().id());
+    py.detach(|| {
+        let began = Instant::now();
+        while OWNER.load(Ordering::SeqCst) == process::id()
+            && STEPS.load(Ordering::SeqCst) > 0
+            && began.elapsed() < FAREWELL
+        {
+            sleep(Duration::from_millis(1));
+        }
+    });
+}
+
 /// A simulation of the library.
 #[pyclass(frozen)]
 pub(crate) struct Simulation {
-    inner: Kept<carom::Simulation>,
+    inner: Kept<Inner>,
     domain: Option<GivenDomain>,
+}
+
+struct Inner {
+    simulation: carom::Simulation,
+    /// Changes with each call that may change the state.
+    version: u64,
 }
 
 /// An impact as an entry of a structured array. The package names the fields.
@@ -86,11 +147,24 @@ fn removal(removal: &Removal) -> RemovalRow {
     }
 }
 
-fn bytes<T: Pod>(py: Python<'_>, rows: &[T]) -> Py<PyAny> {
-    array(py, bytemuck::cast_slice::<T, u8>(rows).to_vec())
+fn bytes<T: Pod>(py: Python<'_>, rows: Vec<T>) -> PyResult<Py<PyAny>> {
+    let from = bytemuck::cast_slice::<T, u8>(&rows);
+    let mut to = Vec::new();
+    room(&mut to, from.len(), "the impacts")?;
+    to.extend_from_slice(from);
+    Ok(array(py, to))
 }
 
-fn report<'py>(py: Python<'py>, of: &StepReport) -> PyResult<Bound<'py, PyDict>> {
+fn report<'py>(
+    py: Python<'py>,
+    workers: &Workers,
+    of: &StepReport,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (removed, impacts) = py.detach(|| {
+        workers.run(|| -> PyResult<_> {
+            Ok((gather(&of.removed, removal)?, gather(&of.impacts, impact)?))
+        })
+    })?;
     let to = PyDict::new(py);
     to.set_item("sphere_impacts", of.sphere_impacts)?;
     to.set_item("wall_impacts", of.wall_impacts)?;
@@ -101,8 +175,8 @@ fn report<'py>(py: Python<'py>, of: &StepReport) -> PyResult<Bound<'py, PyDict>>
     to.set_item("substeps", of.substeps)?;
     to.set_item("rounds", of.rounds)?;
     to.set_item("largest_island", of.largest_island)?;
-    to.set_item("removed", bytes(py, &gather(&of.removed, removal)?))?;
-    to.set_item("impacts", bytes(py, &gather(&of.impacts, impact)?))?;
+    to.set_item("removed", bytes(py, removed)?)?;
+    to.set_item("impacts", bytes(py, impacts)?)?;
     Ok(to)
 }
 
@@ -114,7 +188,8 @@ fn outcome(answer: &Bound<'_, PyAny>) -> PyResult<Outcome> {
     match answer.extract::<String>() {
         Ok(word) if word == "remove" => Ok(Outcome::Remove),
         _ => Err(PyTypeError::new_err(format!(
-            "the rule says {answer} for a sphere, but must give three numbers, its new velocity, or \"remove\""
+            "the rule says {} for a sphere, but must give three numbers, its new velocity, or \"remove\"",
+            answer.repr()?
         ))),
     }
 }
@@ -146,8 +221,13 @@ fn ask(py: Python<'_>, rule: &Py<PyAny>, meeting: &Encounter) -> PyResult<Respon
             ))),
         };
     }
-    let (one, other) = answer.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
-    Ok(Response::Each([outcome(&one)?, outcome(&other)?]))
+    match answer.extract::<[Bound<'_, PyAny>; 2]>() {
+        Ok([one, other]) => Ok(Response::Each([outcome(&one)?, outcome(&other)?])),
+        Err(_) => Err(PyTypeError::new_err(format!(
+            "the rule says {}, but must return \"bounce\", \"ignore\" or two outcomes: for the sphere and its partner",
+            answer.repr()?
+        ))),
+    }
 }
 
 /// Spheres from the columns x, y, z, vx, vy, vz, radius, mass.
@@ -180,10 +260,12 @@ impl GivenSpheres<'_> {
         copy(&self.mass, &mut mass, "mass")?;
         let both = center.into_iter().zip(velocity);
         let all = both.zip(radius.into_iter().zip(mass));
-        let spheres = all.map(|(([x, y, z], [u, v, w]), (radius, mass))| {
+        let mut spheres = Vec::new();
+        room(&mut spheres, all.len(), "the spheres")?;
+        spheres.extend(all.map(|(([x, y, z], [u, v, w]), (radius, mass))| {
             hard_sphere([x, y, z, u, v, w, radius, mass])
-        });
-        Ok(spheres.collect())
+        }));
+        Ok(spheres)
     }
 }
 
@@ -243,9 +325,25 @@ impl Simulation {
         let workers = Workers::new(py)?;
         let done = py.detach(|| {
             self.inner
-                .with(|simulation| workers.run(|| work(simulation)))
+                .with(|inner| workers.run(|| work(&mut inner.simulation)))
         });
         Ok(done?)
+    }
+
+    /// Changes the simulation.
+    fn change<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut carom::Simulation) -> Result<R, carom::Error> + Send,
+    ) -> PyResult<R> {
+        let workers = Workers::new(py)?;
+        let done = py.detach(|| {
+            self.inner.with(|inner| {
+                inner.version += 1;
+                workers.run(|| work(&mut inner.simulation))
+            })
+        });
+        done?.map_err(of_carom)
     }
 }
 
@@ -262,7 +360,10 @@ impl Simulation {
         let domain =
             (!domain.is_open()).then(|| (domain.origin(), domain.edges(), domain.periodic()));
         Ok(Self {
-            inner: Kept::new(made),
+            inner: Kept::new(Inner {
+                simulation: made,
+                version: 1,
+            }),
             domain,
         })
     }
@@ -283,57 +384,85 @@ impl Simulation {
         self.with(py, |simulation| simulation.kinetic_energy())
     }
 
-    /// Returns an array of N × 8 numbers: centre, velocity, radius, mass.
-    fn state(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let state = self.with(py, |simulation| {
-            gather(simulation.spheres(), |sphere| {
-                let ([x, y, z], [u, v, w]) = (sphere.center, sphere.velocity);
-                [x, y, z, u, v, w, sphere.radius, sphere.mass]
+    /// Returns the version of the state, and an array of N × 8 numbers: centre, velocity, radius, mass. The array is left
+    /// out for the version that is known.
+    fn state(&self, py: Python<'_>, known: u64) -> PyResult<(u64, Option<Py<PyAny>>)> {
+        let workers = Workers::new(py)?;
+        let (version, state) = py.detach(|| {
+            self.inner.with(|inner| {
+                let state = (inner.version != known).then(|| {
+                    workers.run(|| {
+                        gather(inner.simulation.spheres(), |sphere| {
+                            let ([x, y, z], [u, v, w]) = (sphere.center, sphere.velocity);
+                            [x, y, z, u, v, w, sphere.radius, sphere.mass]
+                        })
+                    })
+                });
+                (inner.version, state)
             })
         })?;
-        rows(py, state?)
+        let state = state.transpose()?.map(|state| rows(py, state));
+        Ok((version, state.transpose()?))
     }
 
     fn unwrapped(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let centers = self.with(py, |simulation| {
-            let all = 0..simulation.spheres().len();
             let center = |k| simulation.unwrapped_center(k).unwrap_or_default();
-            all.map(center).collect::<Vec<_>>()
+            gather_indexed(simulation.spheres(), |k, _| center(k))
         })?;
-        rows(py, centers)
+        rows(py, centers?)
     }
 
     fn removed(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let removed = self.with(py, |simulation| {
-            let all = 0..simulation.spheres().len();
-            all.map(|k| simulation.is_removed(k)).collect::<Vec<_>>()
+            gather_indexed(simulation.spheres(), |k, _| simulation.is_removed(k))
         })?;
-        Ok(array(py, removed))
+        Ok(array(py, removed?))
     }
 
-    /// Replaces the state of all spheres.
-    fn edit(&self, py: Python<'_>, spheres: GivenSpheres<'_>) -> PyResult<()> {
-        let new = spheres.spheres()?;
-        let edited = self.with(py, |simulation| {
+    /// Replaces a column of all spheres: `center`, `velocity`, `radius` or `mass`.
+    fn edit(&self, py: Python<'_>, name: &str, column: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (mut vectors, mut numbers) = (Vec::new(), Vec::new());
+        match column.cast::<PyArray2<f64>>() {
+            Ok(column) => copy_rows(column, &mut vectors, name)?,
+            Err(_) => copy(column.cast::<PyArray1<f64>>()?, &mut numbers, name)?,
+        }
+        self.change(py, |simulation| {
             simulation.edit(|spheres| {
-                for (sphere, new) in spheres.iter_mut().zip(new) {
-                    *sphere = new;
+                for (sphere, new) in spheres.iter_mut().zip(vectors) {
+                    match name {
+                        "center" => sphere.center = new,
+                        _ => sphere.velocity = new,
+                    }
+                }
+                for (sphere, new) in spheres.iter_mut().zip(numbers) {
+                    match name {
+                        "radius" => sphere.radius = new,
+                        _ => sphere.mass = new,
+                    }
                 }
             })
-        })?;
-        edited.map_err(of_carom)
+        })
     }
 
-    fn restore(&self, py: Python<'_>, sphere: usize, state: [f64; 8]) -> PyResult<()> {
-        let restored = self.with(py, |simulation| {
-            simulation.restore(sphere, hard_sphere(state))
-        })?;
-        restored.map_err(of_carom)
+    /// Puts a sphere back. Its radius and its mass stay.
+    fn restore(
+        &self,
+        py: Python<'_>,
+        sphere: usize,
+        center: [f64; 3],
+        velocity: [f64; 3],
+    ) -> PyResult<()> {
+        self.change(py, |simulation| {
+            let old = simulation.spheres().get(sphere).copied();
+            let (radius, mass) = old.map_or((0.0, 1.0), |old| (old.radius, old.mass));
+            let new = HardSphere::new(center, radius).with_velocity(velocity);
+            simulation.restore(sphere, new.with_mass(mass))
+        })
     }
 
     fn separate(&self, py: Python<'_>, passes: u32) -> PyResult<u32> {
-        let passes = self.with(py, |simulation| simulation.separate(passes))?;
-        passes.map_err(of_carom)
+        self.change(py, |simulation| simulation.separate(passes))
     }
 
     /// Moves the spheres. `rule` is a function of the package that asks the user's function.
@@ -352,20 +481,27 @@ impl Simulation {
             let mut raised = raised.lock().unwrap_or_else(PoisonError::into_inner);
             raised.get_or_insert(error);
         };
-        let go_on = || goes_on.load(Ordering::Acquire);
+        let stepper = current().id();
+        let go_on = || goes_on.load(Ordering::Acquire) && !must_end(stepper);
         let answer = |meeting: &Encounter| {
-            let Some(rule) = &rule else {
+            let (Some(rule), true) = (&rule, go_on()) else {
                 return Response::Bounce;
             };
-            let answer = Python::attach(|py| ask(py, rule, meeting));
-            answer.unwrap_or_else(|error| {
-                end(error);
-                Response::Bounce
-            })
+            let answer = Python::try_attach(|py| in_callback(|| ask(py, rule, meeting)));
+            answer
+                .unwrap_or(Ok(Response::Bounce))
+                .unwrap_or_else(|error| {
+                    end(error);
+                    Response::Bounce
+                })
         };
         let mut result = None;
+        let on_its_way = OnItsWay::new(py)?;
         py.detach(|| {
-            self.inner.with(|simulation| {
+            let _on_its_way = on_its_way;
+            self.inner.with(|inner| {
+                inner.version += 1;
+                let simulation = &mut inner.simulation;
                 let (done, is_done) = channel::<()>();
                 let work = || {
                     let answer: &(dyn Fn(&Encounter) -> Response + Sync) = &answer;
@@ -375,7 +511,10 @@ impl Simulation {
                 };
                 workers.run_beside(work, || {
                     while let Err(RecvTimeoutError::Timeout) = is_done.recv_timeout(PATIENCE) {
-                        if let Err(error) = Python::attach(|py| py.check_signals()) {
+                        let signals = |py: Python<'_>| in_callback(|| py.check_signals());
+                        if go_on()
+                            && let Some(Err(error)) = Python::try_attach(signals)
+                        {
                             end(error);
                         }
                     }
@@ -386,6 +525,6 @@ impl Simulation {
             return Err(error);
         }
         let done = result.unwrap_or_else(|| Ok(StepReport::default()));
-        report(py, &done.map_err(of_carom)?)
+        report(py, &workers, &done.map_err(of_carom)?)
     }
 }

@@ -66,20 +66,30 @@ fn columns<T: OfWalls, H: Copy + Sync>(
     ))
 }
 
-fn report<T: OfWalls, H: Copy + Sync>(
+fn report<T: OfWalls, H: Copy + Send + Sync>(
     py: Python<'_>,
+    workers: &Workers,
     found: &Verification<H>,
     text: String,
     values: impl Fn(&H) -> ([u32; 2], T, T) + Sync,
 ) -> PyResult<Report> {
-    let mut lists = Vec::new();
-    for hits in [&found.missing, &found.invented, &found.repeated] {
-        lists.push(list(py, columns(hits, images(hits)?, &values)?)?);
-    }
-    let (listed, right): (Vec<H>, Vec<H>) = found.wrong.iter().copied().unzip();
-    for hits in [listed, right] {
-        lists.push(list(py, columns(&hits, images(&found.wrong)?, &values)?)?);
-    }
+    let lists = py.detach(|| {
+        workers.run(|| -> PyResult<_> {
+            let mut lists = Vec::new();
+            for hits in [&found.missing, &found.invented, &found.repeated] {
+                lists.push(columns(hits, images(hits)?, &values)?);
+            }
+            let (listed, right): (Vec<H>, Vec<H>) = found.wrong.iter().copied().unzip();
+            for hits in [listed, right] {
+                lists.push(columns(&hits, images(&found.wrong)?, &values)?);
+            }
+            Ok(lists)
+        })
+    })?;
+    let lists = lists
+        .into_iter()
+        .map(|of| list(py, of))
+        .collect::<PyResult<_>>()?;
     Ok((found.passed(), found.tried, found.touching, text, lists))
 }
 
@@ -138,7 +148,7 @@ pub(crate) fn verify(
             py.detach(|| workers.run(|| carom::verify(&sets.step(dt).in_domain(&domain), &hits)));
         let found = found.map_err(of_carom)?;
         let text = found.to_string();
-        report(py, &found, text, |hit: &T::Collision| {
+        report(py, &workers, &found, text, |hit: &T::Collision| {
             (hit.sides(), hit.toi(), T::depth(hit))
         })
     }
@@ -186,7 +196,7 @@ pub(crate) fn verify_walls(
         });
         let found = found.map_err(of_carom)?;
         let text = found.to_string();
-        report(py, &found, text, |hit: &T::WallCollision| {
+        report(py, &workers, &found, text, |hit: &T::WallCollision| {
             (hit.sides(), hit.toi(), T::wall_depth(hit))
         })
     }

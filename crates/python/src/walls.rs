@@ -1,5 +1,6 @@
 //! Walls and meshes.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use carom::{Number, Wall};
@@ -70,8 +71,8 @@ impl Mesh {
 
     /// Reads a file.
     #[staticmethod]
-    fn read(py: Python<'_>, path: &str, velocity: [f64; 3], groups: u32) -> PyResult<Self> {
-        let mesh = py.detach(|| mesh::read(path)?.wall(path, |x| x));
+    fn read(py: Python<'_>, path: PathBuf, velocity: [f64; 3], groups: u32) -> PyResult<Self> {
+        let mesh = py.detach(|| mesh::read(&path)?.wall(&path.display().to_string(), |x| x));
         Ok(Self::finish(mesh.map_err(of_formats)?, velocity, groups))
     }
 

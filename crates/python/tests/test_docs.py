@@ -25,7 +25,7 @@ def run(code, folder):
 @pytest.mark.parametrize("page", ["docs/python.md", "crates/python/README.md"])
 def test_examples(repository, page):
     examples = list(blocks((repository / page).read_text()))
-    assert len(examples) == (6 if page == "docs/python.md" else 1)
+    assert len(examples) == (7 if page == "docs/python.md" else 1)
     shown = 0
     for code, output in examples:
         printed = run(code, repository)
@@ -41,7 +41,7 @@ def test_examples(repository, page):
             assert re.search(r": 1000\.0000\d\d m", printed)
         else:
             assert comments
-    assert shown == (3 if page == "docs/python.md" else 0)
+    assert shown == (4 if page == "docs/python.md" else 0)
 
 
 def test_doctests():

@@ -1,5 +1,10 @@
 """Files, and the same bytes as the Rust library."""
 
+import errno
+import os
+import pathlib
+import re
+
 import numpy as np
 import pytest
 
@@ -88,8 +93,30 @@ def test_options_of_read(tmp_path):
 
 
 def test_errors_of_files(tmp_path, repository):
-    with pytest.raises(FileNotFoundError, match="no-such-file.csv"):
+    with pytest.raises(FileNotFoundError, match="no-such-file.csv") as error:
         carom.read(tmp_path / "no-such-file.csv")
+    assert error.value.errno == errno.ENOENT
+    for path, error, text in [
+        (5, TypeError, "path is 5, but must be a path"),
+        ([5], TypeError, r"path is \[5\]"),
+        ([], ValueError, "empty sequence"),
+    ]:
+        with pytest.raises(error, match=text):
+            carom.read(path)
+    with open(__file__) as file, pytest.raises(TypeError, match="open file.*file.name"):
+        carom.read(file)
+    for options, text in [
+        ({"frame": ":"}, "frame .* is ':'"),
+        ({"frame": 1.5}, "frame .* is 1.5"),
+        ({"frame": True}, "frame is True"),
+        ({"frame": slice(1.5, 2)}, "frame is 1.5"),
+        ({"radius": -1}, "radius is -1"),
+        ({"radius": np.nan}, "radius is nan"),
+        ({"radius": {"A": np.inf}}, "radius is inf"),
+        ({"box": [np.nan] * 3}, "domain is invalid"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            carom.read(__file__, **options)
     bad = tmp_path / "bad.csv"
     bad.write_text("x,y,z,radius\n0,0,0,1\n0,zero,0,1\n")
     with pytest.raises(ValueError, match=r"line 3: field y"):
@@ -102,12 +129,60 @@ def test_errors_of_files(tmp_path, repository):
     odd.write_text("?")
     with pytest.raises(ValueError) as error:
         carom.read(odd)
-    assert "format=" in str(error.value) and "--" not in str(error.value)
+    text = str(error.value)
+    assert 'with format="csv" separator="space" columns="x,y,z,radius"' in text and "--" not in text
+    for table, options, text in [
+        ("x;y;z;radius\n0;0;0;1\n", {}, 'unless separator="semicolon" is given'),
+        ("x,y,z,type\n0,0,0,O\n", {"radius": {"H": 1}}, "radius={type: …} lacks O: RADIUS"),
+        ("0,0,0,1\n", {}, 'as in columns="x,y,z,radius,vx,vy,vz"'),
+        ("0 0 0 1\n", {"format": "csv", "separator": "space"}, 'columns="x,y,z,radius"'),
+    ]:
+        bad.write_text(table)
+        with pytest.raises(ValueError) as error:
+            carom.read(bad, **options)
+        assert text in str(error.value) and "--" not in str(error.value), str(error.value)
     for options, text in [({"format": "pdb"}, "format"), ({"separator": "|"}, "separator"), ({"frame": slice(None, None, -1)}, "step")]:
         with pytest.raises(ValueError, match=text):
             carom.read(bad, **options)
     with pytest.raises(ValueError, match="there is no frame"):
         carom.read(repository / DATA / "frames.lammpstrj", 1000)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names are bytes")
+def test_names_that_are_not_utf8(tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff.csv"
+    try:
+        with open(path, "w") as file:
+            file.write("x,y,z,radius\n0,0,0,1\n")
+    except OSError:
+        pytest.skip("the file system has names of UTF-8 only")
+    for name in (path, os.fsdecode(path), pathlib.Path(os.fsdecode(path)), [path]):
+        assert len(carom.read(name)) == 1
+    with pytest.raises(FileNotFoundError):
+        carom.read(path + b"x")
+    with pytest.raises(FileNotFoundError):
+        carom.Mesh(os.fsdecode(path) + ".stl")
+
+
+def test_notes_are_those_of_python(repository, tmp_path):
+    file = tmp_path / "a.xyz"
+    file.write_text('1\nLattice="9 0 0 0 9 0 0 0 9" Properties=species:S:1:pos:R:3:masses:R:1:momenta:R:3\nH 1 2 3 1 0 0 0\n')
+    notes = carom.read(file, radius=1).notes
+    assert any("the unit of time, also of dt, is then" in note for note in notes), notes
+    assert not any("--" in note for note in notes)
+
+
+def test_all_options_of_the_tool_are_translated(repository):
+    """Goes over the texts of the readers. What has an option of the tool is in the table."""
+    table = (repository / "crates/python/src/errors.rs").read_text()
+    used = set()
+    for source in (repository / "crates/formats/src/read").rglob("*.rs"):
+        if "test" not in source.name:
+            lines = [line for line in source.read_text().splitlines() if not line.strip().startswith("//")]
+            used |= set(re.findall(r"(?<![-\w])--[a-z][a-z-]*", "\n".join(lines)))
+    assert {"--format", "--columns", "--dt"} <= used
+    for option in used:
+        assert f'"{option}"' in table or f'"{option} ' in table, option
 
 
 def test_meshes_of_files(repository, tmp_path):

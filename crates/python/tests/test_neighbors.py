@@ -118,6 +118,23 @@ def test_cutoffs_of_ase():
     theirs = in_order(*of_ase("ijS", atoms, radii))
     assert len(mine[0]) > 0 and all(np.array_equal(one, other) for one, other in zip(mine, theirs))
     assert len(carom.ase.neighbor_list("d", atoms, {})) == 0
+    for cutoff, text in [
+        ({"Cu": 3.0}, "cutoff has the key 'Cu', but the keys must be pairs of elements"),
+        ({("Cu",): 3.0}, "the keys must be pairs"),
+        ({("Cu", "Xx"): 3.0}, "cutoff has 'Xx', which is no element"),
+        ({("Cu", "Cu"): "far"}, "cutoff is 'far'"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            carom.ase.neighbor_list("ij", atoms, cutoff)
+    for call in (carom.ase.detect, carom.ase.domain, lambda given: carom.ase.neighbor_list("ij", given, 2.0)):
+        with pytest.raises(TypeError, match="atoms is ndarray, but must be ase.Atoms"):
+            call(atoms.positions)
+        with pytest.raises(ValueError, match="set atoms.cell, or atoms.pbc = False"):
+            call(Atoms("H", positions=[[0, 0, 0]], pbc=True))
+    with pytest.raises(ValueError, match="center has the dtype object; it seems to be Atoms.*carom.ase"):
+        carom.detect(atoms, 1.0)
+    with pytest.raises(ValueError, match="positions has the dtype object; it seems to be Atoms.*carom.ase"):
+        carom.neighbor_list("ij", atoms, 1.0)
 
 
 def test_letters():

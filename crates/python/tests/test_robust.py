@@ -118,16 +118,17 @@ def test_huge_counts():
         carom.Detector("cpu", max_pairs=1000).detect(np.zeros((100, 3)), 1.0)
 
 
-def child(text, **environment):
+def child(text, arguments=(), **environment):
     """Runs a program in an interpreter of its own."""
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(text)],
+        [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=120,
-        env={**os.environ, **environment},
+        # From 3.12, Python warns of each fork of a process with threads.
+        env={**os.environ, "PYTHONWARNINGS": "ignore::DeprecationWarning", **environment},
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0 and not done.stderr, done.stderr
     return done.stdout
 
 
@@ -223,6 +224,259 @@ def test_spawned_processes():
 
 def test_no_threads_from_the_environment():
     assert child("import carom; print(carom.threads())", RAYON_NUM_THREADS="3").strip() == "3"
+    for wrong in ("1000000", "9" * 40):
+        out = child(
+            """
+            import carom
+            try:
+                carom.detect([[0, 0, 0]], 1.0)
+            except carom.Error as error:
+                print(error)
+            carom.set_threads(2)
+            print(carom.threads(), len(carom.detect([[0, 0, 0], [1, 0, 0]], 1.0)))
+            """,
+            RAYON_NUM_THREADS=wrong,
+        )
+        assert out.startswith(f"RAYON_NUM_THREADS is {wrong}, but must be at most") and out.endswith("2 1\n")
+    for threads in (0, -1, 100_000, 2**70, -(2**70)):
+        with pytest.raises(ValueError, match=f"number of threads is {threads}, but must be from 1 to"):
+            carom.set_threads(threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_calls_from_a_rule_fail_at_once(threads):
+    """They may work or fail, but not wait for ever."""
+    out = child(
+        """
+        import sys
+        import numpy as np
+        import carom
+        carom.set_threads(int(sys.argv[1]))
+        def balls():
+            return carom.Simulation([[0, 0, 0], [3, 0, 0]], 0.5, [[2, 0, 0], [0, 0, 0]])
+        center = np.random.default_rng(1).random((3000, 3)) * 20
+        simulation, other = balls(), balls()
+        detector = carom.Detector("cpu")
+        hits = detector.detect(center, 0.5)
+        neighbors = carom.NeighborList(1.0)
+        neighbors.update(center)
+        cell = carom.Domain(20.0)
+        mesh = carom.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+        calls = [
+            lambda: simulation.time,
+            lambda: simulation.kinetic_energy,
+            lambda: simulation.center,
+            lambda: simulation.removed,
+            lambda: repr(simulation),
+            lambda: simulation.step(1.0),
+            lambda: simulation.run(1.0),
+            lambda: setattr(simulation, "radius", 0.1),
+            lambda: simulation.separate(),
+            lambda: other.time,
+            lambda: other.step(2.0),
+            lambda: balls(),
+            lambda: detector.detect(center, 0.5),
+            lambda: carom.detect(center, 0.5),
+            lambda: carom.detect(center, 0.5, backend="cpu"),
+            lambda: carom.Detector("cpu").detect(center, 0.5),
+            lambda: hits.earliest(),
+            lambda: hits.points(),
+            lambda: neighbors.update(center),
+            lambda: neighbors.i,
+            lambda: len(neighbors),
+            lambda: carom.neighbor_list("ij", center, 1.0),
+            lambda: carom.verify(([0], [1], [0.0], [0.0]), [[0, 0, 0], [1, 0, 0]], 1.0),
+            lambda: carom.set_threads(2),
+            lambda: carom.Domain(3.0),
+            lambda: carom.Wall.half_space([0, 0, 1], 0),
+        ]
+        harmless = [lambda: carom.threads(), lambda: len(simulation), lambda: len(hits), lambda: hits.dt, lambda: mesh.vertices, lambda: cell.edges]
+        for call in calls:
+            simulation, other = balls(), balls()
+            try:
+                simulation.step(2.0, lambda encounter: (call(), None)[1])
+            except carom.Error as error:
+                assert "from a rule" in str(error), error
+            else:
+                raise SystemExit(f"{calls.index(call)} said nothing")
+            # The step ended after its substep, in a valid state, and all can be used again.
+            assert simulation.time > 0 and simulation.step(0.5).completed and other.step(2.0).sphere_impacts == 1
+            assert len(detector.detect(center, 0.5)) == len(hits) and carom.threads() == int(sys.argv[1])
+        for call in harmless:
+            simulation = balls()
+            assert simulation.step(2.0, lambda encounter: (call(), None)[1]).sphere_impacts == 1
+        # A callback may do all that.
+        simulation = balls()
+        simulation.run(2.0, dt=1.0, callback=lambda s, report: (s.time, s.center, other.step(0.1), carom.detect(center, 0.5)))
+        print("done")
+        """,
+        arguments=(threads,),
+    )
+    assert out.strip() == "done"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_handlers_of_signals_during_a_step():
+    out = child(
+        """
+        import signal, time
+        import numpy as np
+        import carom
+        rng = np.random.default_rng(1)
+        lattice = np.stack(np.meshgrid(*[np.arange(12)] * 3), axis=-1).reshape(-1, 3) * 1.5
+        simulation = carom.Simulation(lattice, 0.5, rng.normal(size=lattice.shape), domain=carom.Domain(18.0))
+        seen = []
+        signal.signal(signal.SIGALRM, lambda *what: seen.append(what))
+        signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)
+        def until(handler, error, text):
+            signal.signal(signal.SIGALRM, handler)
+            began = time.monotonic()
+            try:
+                simulation.step(1e5)
+            except error as raised:
+                assert text in str(raised), raised
+            assert time.monotonic() - began < 60 and simulation.time < 1e5
+        def patient(*what):
+            seen.append(what)
+            if len(seen) == 3:
+                raise ZeroDivisionError("mine")
+        until(patient, ZeroDivisionError, "mine")
+        assert len(seen) >= 3
+        until(lambda *what: simulation.time, carom.Error, "from the handler of a signal")
+        until(lambda *what: carom.detect(lattice, 0.5), carom.Error, "from the handler of a signal")
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        assert simulation.step(0.01).completed
+        print("done")
+        """
+    )
+    assert out.strip() == "done"
+
+
+@pytest.mark.skipif(not LINUX, reason="forks")
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_child_can_do_everything(threads):
+    """Arrays are made by threads that a child lacks, if they are not those of carom's own pool."""
+    out = child(
+        """
+        import multiprocessing, sys
+        import numpy as np
+        import carom
+        carom.set_threads(int(sys.argv[1]))
+        def work(seed):
+            rng = np.random.default_rng(seed)
+            center = rng.random((40_000, 3)) * 40
+            plane = carom.Wall.half_space([0, 0, 1], 10)
+            hits = carom.detect(center, 0.6, -center, 0.1, domain=carom.Domain(40.0, periodic=[True, True, False]), walls=plane, backend="cpu")
+            assert len(hits) > 60_000
+            sums = [len(hits), hits.points().point.sum(), hits.walls.points().normal.sum(), hits.earliest().partner.sum()]
+            sums += [hits.contacts().indices.sum(), hits.changes_since(hits).lasted.a.sum()]
+            few = carom.detect(center[:1000], 5.0)
+            sums += [carom.verify(few, center[:1000], 5.0).touching, carom.verify(few, center[:1000] + 50, 0.1).invented.a.sum()]
+            mesh = carom.Mesh(center, np.add.outer(np.arange(39_998), np.arange(3)))
+            sums += [mesh.vertices.sum(), mesh.triangles.sum()]
+            sums += [column.sum() for column in carom.neighbor_list("ijdDS", center, 1.0, 40.0, backend="cpu")]
+            lattice = np.stack(np.meshgrid(*[np.arange(20)] * 3), axis=-1).reshape(-1, 3) * 1.5
+            gas = carom.Simulation(lattice, 0.5, rng.normal(size=lattice.shape), domain=carom.Domain(30.0), impacts=True)
+            report = gas.step(3.0)
+            assert len(report.impacts) > 17_000
+            return [*map(float, sums), report.impacts["time"].sum(), gas.unwrapped.sum(), gas.center.sum()]
+        expected = work(1)
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            assert pool.map(work, [1, 1]) == [expected] * 2
+        print("done")
+        """,
+        arguments=(threads,),
+    )
+    assert out.strip() == "done"
+
+
+@pytest.mark.parametrize("rule", ["lambda e: None", "None"])
+def test_the_end_of_the_interpreter_during_a_step(rule):
+    """A daemon thread steps when the program ends."""
+    for _ in range(4):
+        out = child(
+            f"""
+            import threading, time
+            import numpy as np
+            import carom
+            lattice = np.stack(np.meshgrid(*[np.arange(10)] * 3), axis=-1).reshape(-1, 3) * 1.5
+            velocity = np.random.default_rng(1).normal(size=lattice.shape)
+            gas = carom.Simulation(lattice, 0.5, velocity, domain=carom.Domain(15.0))
+            def work():
+                while True:
+                    gas.step(50.0, {rule})
+            threading.Thread(target=work, daemon=True).start()
+            time.sleep(0.4)
+            print("done")
+            """
+        )
+        assert out.strip() == "done"
+
+
+@pytest.mark.skipif(not LINUX, reason="for Mesa")
+def test_nothing_is_printed_when_a_gpu_is_looked_for():
+    names = ("XDG_RUNTIME_DIR", "NODEVICE_SELECT")
+    environment = {name: value for name, value in os.environ.items() if name not in names}
+    text = """
+        import os, carom
+        before = dict(os.environ)
+        carom.detect([[0, 0, 0]], 1.0), carom.neighbor_list("i", [[0, 0, 0]], 1.0), carom.Detector()
+        assert dict(os.environ) == before
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_list_is_that_of_its_last_update():
+    """Threads read the columns while another one updates the list."""
+    worlds = [np.arange(3 * count).reshape(-1, 3) * 0.3 for count in (200, 333)]
+    expected = []
+    for world in worlds:
+        neighbors = carom.NeighborList(1.0, backend="cpu")
+        neighbors.update(world)
+        expected.append(neighbors.get("ijd"))
+    stop = threading.Event()
+    mixed = []
+
+    def read():
+        while not stop.is_set():
+            columns = neighbors.get("ijd")
+            if not any(all(map(np.array_equal, columns, of)) for of in expected):
+                mixed.append([len(column) for column in columns])
+            len(neighbors.i)
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    stale = 0
+    for k in range(300):
+        neighbors.update(worlds[k % 2])
+        stale += not np.array_equal(neighbors.i, expected[k % 2][0])
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not stale and not mixed
+
+
+def test_an_edit_keeps_the_steps_of_other_threads():
+    simulation = carom.Simulation([[0, 0, 0]], 0.25, [[1, 0, 0]])
+    stop = threading.Event()
+    edits = []
+
+    def edit():
+        while not stop.is_set():
+            simulation.radius = 0.5
+            simulation.mass = [2.0]
+            edits.append(simulation.center[0, 0])
+
+    thread = threading.Thread(target=edit)
+    thread.start()
+    for _ in range(400):
+        simulation.step(0.125)
+        assert simulation.center[0, 0] == simulation.time  # the numbers are exact
+    stop.set()
+    thread.join()
+    assert simulation.time == 50 and len(edits) > 5 and simulation.radius[0] == 0.5 and simulation.mass[0] == 2
 
 
 def test_simulation_is_used_by_one_thread_at_a_time():

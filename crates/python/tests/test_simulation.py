@@ -135,9 +135,15 @@ def test_rules():
         simulation = carom.Simulation(**given)
         simulation.step(2.0, lambda encounter, answer=answer: answer)
         assert np.allclose(simulation.center[:, 0], moved, rtol=0, atol=1e-14)
-    for answer, error in [("explode", ValueError), (("remove",), Exception), (("remove", "me"), TypeError), (7, Exception)]:
+    for answer, error in [("explode", ValueError), (("remove",), TypeError), (("remove", "me"), TypeError), (7, TypeError), (False, TypeError), ([1, 2, 3], TypeError)]:
         with pytest.raises(error):
             carom.Simulation(**given).step(2.0, lambda encounter, answer=answer: answer)
+
+    with pytest.raises(ValueError, match=r"the rule gives it the velocity \[NaN"):
+        carom.Simulation(**given).step(2.0, lambda encounter: ([np.nan, 0, 0], [0, 0, 0]))
+    simulation = carom.Simulation(**given)
+    simulation.step(2.0, lambda encounter: [[0, 0, 0], [0, 4, 0]])  # a list of two outcomes, too
+    assert simulation.velocity.tolist() == [[0, 0, 0], [0, 4, 0]]
 
     def fails(encounter):
         raise ZeroDivisionError("mine")
@@ -157,9 +163,13 @@ def test_run(capsys):
     reports = simulation.run(1.0, dt=0.25, callback=lambda s, r: s.time < 1.5)
     assert len(reports) == 2 and simulation.time == pytest.approx(1.5)
     assert simulation.run(0.0) == []
-    for time_, dt in [(np.inf, None), (-1, None), (1, 0), (1, -1), (np.nan, 1)]:
+    for time_, dt in [(np.inf, None), (-1, None), (1, 0), (1, -1), (np.nan, 1), (1, np.inf), (1, np.nan), (0, -1), (0, np.nan), (1e300, 1e-300), (1, 1e-300), (1e-323, None)]:
         with pytest.raises(ValueError):
             simulation.run(time_, dt=dt)
+    simulation.run(1.0, dt=0.25, callback=lambda s, r: s.center[0, 0] > np.inf)  # False of NumPy
+    assert simulation.time == pytest.approx(1.75)
+    assert len(simulation.run(1.0, dt=0.25, callback=lambda s, r: 0)) == 4
+    assert str(carom.Simulation(np.zeros((0, 3)), 1.0).kinetic_energy) == "0.0"
     limited = gas(50, max_step_impacts=3)
     reports = limited.run(1000.0)
     assert len(reports) == 1 and not reports[0].completed and "not completed" in repr(reports[0])

@@ -52,14 +52,13 @@ struct SimulationCounters {
     wall_impacts: atomic<u32>,
     // Number of spheres that moved farther in the substep than the search for candidate pairs had assumed.
     left: atomic<u32>,
-    // Number of times that a sphere got a wider pad (the assumed bound on its displacement) during the
-    // substep.
+    // Number of times that a sphere got a wider pad during the substep.
     widened: atomic<u32>,
     invalid: atomic<u32>,
     // Largest speed and largest radius, as the bits of float32 numbers.
     fastest: atomic<u32>,
     largest: atomic<u32>,
-    // Number of pairs found whose two spheres belong to one compound body.
+    // Number of pairs found whose two spheres belong to one compound body, or overlap. A shorter substep has as many.
     together: atomic<u32>,
     // Number of impacts in the list of impacts.
     listed: atomic<u32>,
@@ -70,6 +69,8 @@ struct SimulationCounters {
     // and if any sphere moves.
     longest: atomic<u32>,
     longest_moving: atomic<u32>,
+    // 1 if any moving sphere is so far from the origin that float32 numbers are too coarse for it. Otherwise 0.
+    far_away: atomic<u32>,
 }
 
 // Total momentum that spheres have passed to a wall, with more digits than a float32: `high` is the rounded total, and
@@ -111,7 +112,7 @@ struct Track {
     // Assumed bound on the displacement of the sphere, for which candidate pairs were searched.
     pad: f32,
     // Time of the sphere's last impact before this substep, relative to the start of the substep, so it
-    // is negative. 0 if there was no such impact.
+    // is negative. 0 if there was no such impact. If spheres can rest, instead the strain of the sphere: see `paths.wgsl`.
     since: f32,
     // If the bound on the displacement of the sphere was too small, in this substep or in one that was rolled
     // back: a speed from which the next bound is computed. Otherwise 0.
@@ -149,9 +150,8 @@ struct Candidate {
     b: u32,
     image: u32,
     // Positions of this pair in the rows of candidates of spheres a and b. Each sphere also has a linked
-    // list of candidates found after a sphere moved farther than its pad (the assumed bound on its
-    // displacement). For a candidate in such lists, these fields are the next entries in the lists of a
-    // and b.
+    // list of candidates found after a sphere moved farther than its pad. For a candidate in such lists,
+    // these fields are the next entries in the lists of a and b.
     place_a: u32,
     place_b: u32,
 }

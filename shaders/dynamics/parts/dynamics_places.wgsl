@@ -5,8 +5,7 @@
 #import types::{WallLattice}
 #needs simulation, simulation_request
 
-// A factor that covers the rounding of a sphere's pad (the assumed bound on its displacement), and of its
-// positions along a path.
+// A factor that covers the rounding of a sphere's pad, and of its positions along a path.
 const ROUNDED_UP = 1.0 + 1.0 / 1048576.0;
 
 // The code of a wall and an image (periodic copy) of a sphere packs two values into one word. The number

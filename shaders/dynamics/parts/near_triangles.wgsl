@@ -24,8 +24,8 @@ fn place_at_triangle(point: vec3<f32>, triangle: MeshTriangle, mesh: CaromWall, 
 }
 
 // Returns whether a sphere may meet a triangle of a mesh in the substep. `padded` is the sphere, with
-// its radius enlarged by its pad (the assumed bound on its displacement). `place` is the position of the
-// sphere relative to the first corner of the triangle.
+// its radius enlarged by its pad. `place` is the position of the sphere relative to the first corner of
+// the triangle.
 fn may_meet(triangle: MeshTriangle, mesh: CaromWall, padded: Sphere, place: vec3<f32>) -> bool {
     let gap = length(beside_triangle(triangle, place).away) - padded.radius;
     let size = length(padded.center) + length(triangle.a) + length(mesh.point);

@@ -2,11 +2,13 @@
 
 #import dynamics::{NEXT_NONE, PathPiece}
 #import rests::{HELD, RESTS}
-#needs bodies, pieces, simulation_request
+#needs bodies, pieces, simulation, simulation_request, tracks
 
-// A sphere that moved farther than its pad (the assumed bound on its displacement) gets a pad of this
-// many times its displacement.
+// A sphere that moved farther than its pad gets a pad of this many times its displacement.
 const WIDER = 1.3;
+const RELIEF = 1.0;
+// A sphere with strain may sink into others by about this share of its radius in a substep.
+const OVERLAP = 1e-4;
 
 // Returns piece `number` of the path of a sphere. Piece 0 is the motion before the first impact.
 fn path_piece(sphere: u32, number: u32) -> PathPiece {
@@ -41,5 +43,27 @@ fn is_crowded(sphere: u32, number: u32) -> bool {
         return false;
     }
     let since = path_piece(sphere, number - 3u).start;
-    return path_piece(sphere, number).start - since < simulation_request.contact_time;
+    return path_piece(sphere, number).start - since < simulation.contact_time;
+}
+
+// Returns the *strain* of a sphere: the number of its recent collapses, in which all that touched it collided at once. A
+// contact time takes RELIEF away. A sphere with strain has no slow impacts, and each collapse doubles the speed below
+// which they are slow. So collapses end, even where there is no room for the sphere.
+fn strain_of(sphere: u32) -> f32 {
+    return tracks[sphere].since;
+}
+
+// Returns the approach speed below which an impact is slow under strain. `slow` is that without strain, and `reach` the
+// distance at contact.
+fn slow_under_strain(slow: f32, strain: f32, reach: f32) -> f32 {
+    if strain > 0.0 {
+        return max(slow * exp2(strain), OVERLAP * reach / max(simulation.planned, MIN_POSITIVE));
+    }
+    return slow;
+}
+
+// Returns whether an impact can be added to the path of a sphere that has `count` of them. If a crowded sphere has a
+// further one, the substep ends before it, and all that touches the sphere collides at once.
+fn has_room(sphere: u32, count: u32) -> bool {
+    return count < MOST_IMPACTS && !(RESTS && is_crowded(sphere, count));
 }

@@ -1,7 +1,7 @@
 // Rest of spheres in hard-sphere dynamics: see "Rest" in `docs/design.md`.
 
 #import dynamics::{NEXT_WALL, PathPiece}
-#needs bodies, simulation_request
+#needs bodies, simulation, simulation_request
 
 // Whether spheres can rest, which needs gravity and a contact time.
 override RESTS: bool = false;
@@ -43,7 +43,7 @@ fn change_between(sphere: u32, before: PathPiece, after: PathPiece) -> vec3<f32>
 
 // Returns the approach speed below which an impact is slow, for bodies of the given restitution.
 fn slow_speed(restitution: f32) -> f32 {
-    let slow = length(simulation_request.gravity) * simulation_request.contact_time;
+    let slow = length(simulation_request.gravity) * simulation.contact_time;
     return select(slow, slow * ELASTIC, restitution == 1.0);
 }
 

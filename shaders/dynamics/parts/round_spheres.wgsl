@@ -1,7 +1,6 @@
 // Two lists of the spheres whose next impact has to be found: one for the current round and one for the
 // next. A round adds impacts to the paths of spheres or removes them. *Further* candidates are those
-// found after a sphere has left its pad (moved farther than the assumed bound on its displacement). The
-// buffer `round_spheres` contains:
+// found after a sphere has left its pad. The buffer `round_spheres` contains:
 // - the number of spheres in the list for the next round,
 // - the number of candidate pairs of spheres, including further candidates,
 // - the number of candidate pairs of a sphere and a triangle, including further candidates,

@@ -44,7 +44,7 @@ use crate::validate::check_dt;
 use crate::{Error, Impact, Mesh, Partner, SimulationOptions, Sphere};
 
 /// Number of rounds between two searches for further candidates. These searches are for spheres
-/// that have moved farther than their pads (assumed bounds on their displacements in a substep).
+/// that have moved farther than their pads.
 const WIDENED: u32 = 4;
 
 /// Up to this number of spheres, one workgroup finds all impulses between spheres that rest. This takes less time than a

@@ -124,6 +124,9 @@ impl SimulationBufferOptions {
     ///   [`with_contact_changes`](SimulationOptions::with_contact_changes) must not be set.
     /// - [`with_groups`](SimulationOptions::with_groups) must not be set, because collision groups of spheres on a GPU
     ///   are in [`DeviceSpheres::with_groups`](crate::gpu::DeviceSpheres::with_groups).
+    ///
+    /// With gravity, a contact time counts as at least a thousandth of the time in which the largest sphere falls by its
+    /// radius. Float32 numbers let no sphere rest with a shorter one.
     #[must_use]
     pub fn with_simulation(mut self, simulation: SimulationOptions) -> Self {
         self.simulation = simulation;

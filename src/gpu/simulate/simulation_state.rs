@@ -37,6 +37,10 @@ bitflags::bitflags! {
         /// collapse, or an elastic sphere lies on a floor. Set a
         /// [contact time](crate::SimulationOptions::with_contact_time) then, and gravity if spheres are to rest.
         const COLLAPSE = 32;
+        /// A sphere that moves is so far from the origin that float32 numbers there are farther apart than its radius. Its
+        /// centre in the application's buffer stands still and jumps, and even farther away it does not move at all. Keep
+        /// spheres and walls nearer to the origin.
+        const FAR_AWAY = 64;
     }
 }
 

@@ -22,7 +22,9 @@ A call raises ``ValueError`` for invalid values, ``MemoryError`` if the memory d
 exceeds a limit or the GPU cannot do it. It never returns an incomplete list.
 """
 
-from ._carom import Error, set_threads, threads
+import atexit
+
+from ._carom import Error, close as _close, set_threads, threads
 from ._collisions import (
     Changes,
     Collisions,
@@ -45,32 +47,35 @@ from ._world import Domain, Mesh, Wall, groups
 
 __version__ = "0.1.0"
 
+# Ends the steps of daemon threads.
+atexit.register(_close)
+
 __all__ = [
-    "Changes",
-    "Collisions",
-    "Contacts",
-    "Detector",
-    "Domain",
-    "Earliest",
-    "Encounter",
-    "Error",
-    "Mesh",
-    "NeighborList",
-    "Pairs",
-    "Points",
-    "Simulation",
-    "StepReport",
-    "Verification",
-    "Wall",
-    "WallHits",
-    "WallPoints",
-    "World",
     "detect",
-    "groups",
+    "Detector",
     "neighbor_list",
+    "NeighborList",
+    "Simulation",
+    "Domain",
+    "Wall",
+    "Mesh",
+    "groups",
     "read",
-    "set_threads",
-    "threads",
     "verify",
     "verify_walls",
+    "set_threads",
+    "threads",
+    "Error",
+    "Collisions",
+    "WallHits",
+    "Earliest",
+    "Contacts",
+    "Points",
+    "WallPoints",
+    "Changes",
+    "Pairs",
+    "StepReport",
+    "Encounter",
+    "Verification",
+    "World",
 ]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
-from functools import cached_property
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _carom
-from ._inputs import Array, Backend, Set, as_array, frozen, number, of_type, second_set, spheres
-from ._world import Domain, Walls, native_walls, parts
+from ._inputs import Array, Backend, Set, as_array, backend_name, frozen, integer, number, numbers, of_type, second_set, spheres
+from ._world import Domain, Walls, as_walls, native_walls, parts
 
 if TYPE_CHECKING:
     import pandas
@@ -28,55 +30,99 @@ class Pairs(NamedTuple):
 
 
 class Points(NamedTuple):
-    """Where the spheres of each pair touch, at the time of impact."""
+    """Where the spheres of each pair touch, at the time of impact.
 
-    #: The contact point on the surface of sphere a, shape (N, 3).
+    Attributes
+    ----------
+    point : array
+        The contact point on the surface of sphere a, shape (N, 3).
+    normal : array
+        Unit vector from the centre of a to the centre of b, shape (N, 3).
+    approach_speed : array
+        Speed at which the two approach along the normal, shape (N,). Negative if they move apart.
+    """
+
     point: Array
-    #: Unit vector from the centre of a to the centre of b, shape (N, 3).
     normal: Array
-    #: Speed at which the two approach along the normal, shape (N,). Negative if they move apart.
     approach_speed: Array
 
 
 class WallPoints(NamedTuple):
-    """Where spheres touch walls, at the time of impact."""
+    """Where spheres touch walls, at the time of impact.
 
-    #: The contact point on the surface of the sphere, shape (N, 3).
+    Attributes
+    ----------
+    point : array
+        The contact point on the surface of the sphere, shape (N, 3).
+    normal : array
+        Unit vector from the centre of the sphere into the wall, shape (N, 3).
+    approach_speed : array
+        Speed of approach along the normal, shape (N,).
+    feature : array of uint8
+        What is touched: 0 for a face, 1 for an edge of a triangle, 2 for a corner, shape (N,).
+    which : array of uint8
+        Which edge (0 joins the corners 0 and 1, …) or corner of the triangle, shape (N,).
+    """
+
     point: Array
-    #: Unit vector from the centre of the sphere into the wall, shape (N, 3).
     normal: Array
-    #: Speed of approach along the normal, shape (N,).
     approach_speed: Array
-    #: What is touched: 0 for a face, 1 for an edge of a triangle, 2 for a corner, shape (N,).
     feature: npt.NDArray[np.uint8]
-    #: Which edge (0 joins the corners 0 and 1, …) or corner of the triangle, shape (N,).
     which: npt.NDArray[np.uint8]
 
 
 class Earliest(NamedTuple):
-    """The first impact of each sphere. In a step of two sets, the second set follows the first."""
+    """The first impact of each sphere. In a step of two sets, the second set follows the first.
 
-    #: Time of impact, infinite for a sphere without an impact, shape (N,).
+    Attributes
+    ----------
+    toi : array
+        Time of impact, infinite for a sphere without an impact, shape (N,).
+    partner : array of int64
+        Index of the other sphere in its set, or number of the wall, shape (N,). −1 without an impact.
+    at_wall : array of bool
+        Whether the partner is a wall, shape (N,).
+    image : array of int32
+        Image of the partner, shape (N, 3).
+    """
+
     toi: Array
-    #: Index of the other sphere in its set, or number of the wall. −1 without an impact.
     partner: Indices
-    #: Whether the partner is a wall.
     at_wall: npt.NDArray[np.bool_]
-    #: Image of the partner, shape (N, 3).
     image: npt.NDArray[np.int32]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Returns a DataFrame with a row for each sphere. n1, n2 and n3 are the image."""
+        return _frame(self)
+
+    def __repr__(self) -> str:
+        return f"<carom.Earliest: {np.isfinite(self.toi).sum()} of {len(self.toi)} spheres have an impact>"
 
 
 class Contacts(NamedTuple):
-    """The contacts of each sphere: those of sphere i are the pairs ``indices[offsets[i]:offsets[i + 1]]``."""
+    """The contacts of each sphere: those of sphere i are the pairs ``indices[offsets[i]:offsets[i + 1]]``.
 
-    #: Shape (N + 1,).
+    Attributes
+    ----------
+    offsets : array of int64
+        Shape (N + 1,). ``np.diff(offsets)`` is the number of contacts of each sphere.
+    indices : array of int64
+        Indices of pairs. A pair of a sphere with its own periodic image is there twice.
+    """
+
     offsets: Indices
-    #: Indices of pairs.
     indices: Indices
 
     def of(self, sphere: int) -> Indices:
         """Returns the indices of the pairs of a sphere."""
+        count = len(self.offsets) - 1
+        if not -count <= sphere < count:
+            raise IndexError(f"there is no sphere {sphere}, there are {count}")
+        sphere %= count
         return self.indices[self.offsets[sphere] : self.offsets[sphere + 1]]
+
+    def __repr__(self) -> str:
+        return f"<carom.Contacts: {len(self.indices)} of {len(self.offsets) - 1} spheres>"
 
 
 class Changes(NamedTuple):
@@ -91,21 +137,123 @@ def _images(images: Optional[Array], count: int) -> Array:
     if images is not None:
         return frozen(images)
     # Open space has no images. A view of one row takes no memory.
-    return np.broadcast_to(np.zeros(3, np.int32), (count, 3))
+    return frozen(np.broadcast_to(np.zeros(3, np.int32), (count, 3)))
+
+
+def _pandas(what: str) -> Any:
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(f"{what} needs pandas: pip install pandas") from error
+    return pandas
+
+
+def _frame(columns: Any) -> pandas.DataFrame:
+    """Returns a DataFrame of a tuple of arrays. A column of vectors becomes three."""
+    flat: dict[str, Any] = {}
+    for name, column in columns._asdict().items():
+        if column.ndim == 1:
+            flat[name] = column
+        else:
+            parts = ("n1", "n2", "n3") if name == "image" else (f"{name}_x", f"{name}_y", f"{name}_z")
+            flat.update(zip(parts, column.T))
+    return _pandas("to_pandas").DataFrame(flat)
+
+
+class _Step:
+    """A step that was searched. A copy in another process has the arguments, and searches again if it must."""
+
+    __slots__ = ("_found", "_given", "domain", "dt", "dtype", "reason", "walls")
+
+    def __init__(self, found: _carom.Found, reason: str, domain: Optional[Domain], walls: Any) -> None:
+        self._found: Optional[_carom.Found] = found
+        self._given: Any = None
+        self.reason = reason
+        self.dt = found.dt
+        self.dtype = np.dtype(np.float32 if found.is_float32 else np.float64)
+        self.domain = domain
+        self.walls = walls
+
+    @property
+    def given(self) -> Any:
+        return self._given if self._found is None else self._found.given()
+
+    @property
+    def found(self) -> _carom.Found:
+        if self._found is None:
+            native = _carom.Detector("cpu")
+            first, second = self._given
+            self._found = native.detect(first, second, self.dt, parts(self.domain), native_walls(self.walls))
+            self._given = None
+        return self._found
+
+    @property
+    def counts(self) -> tuple[int, Optional[int]]:
+        """The number of spheres in the first set, and in the second one."""
+        if self._found is not None:
+            return self._found.spheres
+        first, second = self._given
+        return len(first[0]), None if second is None else len(second[0])
+
+    def __getstate__(self) -> Any:
+        return self.given, self.reason, self.dt, self.dtype, self.domain, self.walls
+
+    def __setstate__(self, state: Any) -> None:
+        self._found = None
+        self._given, self.reason, self.dt, self.dtype, self.domain, self.walls = state
 
 
 class _List:
     """Columns of a list of things that touch."""
 
+    __slots__ = ("__weakref__", "_kept", "_step")
     _names: tuple[str, str]
+
+    def __init__(self, step: _Step) -> None:
+        self._step = step
+        self._kept: Optional[list[Any]] = None
 
     def _native(self) -> list[Any]:
         raise NotImplementedError
 
-    @cached_property
+    def _count(self) -> int:
+        raise NotImplementedError
+
+    @property
     def _columns(self) -> list[Any]:
-        *columns, images = self._native()
-        return [*map(frozen, columns), _images(images, len(columns[0]))]
+        columns = self._kept
+        if columns is None:
+            *arrays, images = self._native()
+            columns = self._kept = [*map(frozen, arrays), _images(images, len(arrays[0]))]
+        return columns
+
+    def __len__(self) -> int:
+        return self._count() if self._kept is None else len(self._kept[0])
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+    def __getstate__(self) -> Any:
+        *columns, images = self._columns
+        return self._step, columns, images if images.strides[0] != 0 else None
+
+    def __setstate__(self, state: Any) -> None:
+        self._step, columns, images = state
+        self._kept = [*map(frozen, columns), _images(images, len(columns[0]))]
+
+    def __iter__(self) -> Any:
+        one, other = self._names
+        raise TypeError(
+            f"{type(self).__name__} is not iterable; use zip(hits.{one}, hits.{other}, hits.toi) or numpy.asarray(hits)"
+        )
+
+    def __getitem__(self, key: Any) -> Any:
+        raise TypeError(
+            f"{type(self).__name__} has no entries to pick; use its columns, such as hits.toi, or numpy.asarray(hits)"
+        )
 
     @property
     def toi(self) -> Array:
@@ -136,10 +284,7 @@ class _List:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Returns a DataFrame with a row for each entry. In a periodic domain, n1, n2 and n3 are the image."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("to_pandas needs pandas: pip install pandas") from error
+        pandas = _pandas("to_pandas")
         one, other, toi, depth, image = self._columns
         columns = {self._names[0]: one, self._names[1]: other, "toi": toi, "depth": depth}
         if image.strides[0] != 0:
@@ -164,13 +309,14 @@ class WallHits(_List):
     Walls are numbered from 0: first all :class:`carom.Wall`, then the triangles of each :class:`carom.Mesh`.
     """
 
+    __slots__ = ()
     _names = ("sphere", "wall")
 
-    def __init__(self, found: _carom.Found) -> None:
-        self._found = found
-
     def _native(self) -> list[Any]:
-        return self._found.walls()
+        return self._step.found.walls()
+
+    def _count(self) -> int:
+        return self._step.found.wall_count
 
     @property
     def sphere(self) -> Indices:
@@ -184,26 +330,39 @@ class WallHits(_List):
 
     def points(self) -> WallPoints:
         """Returns where the spheres touch the walls."""
-        return WallPoints(*self._found.wall_points())
-
-    def __len__(self) -> int:
-        return self._found.wall_count
+        return WallPoints(*self._step.found.wall_points())
 
     def __repr__(self) -> str:
         return f"<carom.WallHits: {len(self)} times a sphere touches a wall>"
 
 
 class Collisions(_List):
-    """The pairs of spheres that touch during a step, sorted by a, b and image. Returned by :func:`carom.detect`."""
+    """The pairs of spheres that touch during a step, sorted by a, b and image. Returned by :func:`carom.detect`.
 
+    It can be pickled, with the spheres of the step. A copy then searches again (on the CPU) when its :meth:`earliest`,
+    :meth:`contacts`, :meth:`points` or :meth:`changes_since` is first called.
+    """
+
+    __slots__ = ("_statistics", "_walls")
     _names = ("a", "b")
 
-    def __init__(self, found: _carom.Found, reason: str) -> None:
-        self._found = found
-        self._reason = reason
+    def __init__(self, step: _Step) -> None:
+        super().__init__(step)
+        self._walls = WallHits(step)
+        self._statistics: Optional[dict[str, Any]] = None
 
     def _native(self) -> list[Any]:
-        return self._found.pairs()
+        return self._step.found.pairs()
+
+    def _count(self) -> int:
+        return len(self._step.found)
+
+    def __getstate__(self) -> Any:
+        return super().__getstate__(), self._walls, self.statistics
+
+    def __setstate__(self, state: Any) -> None:
+        columns, self._walls, self._statistics = state
+        super().__setstate__(columns)
 
     @property
     def a(self) -> Indices:
@@ -218,39 +377,46 @@ class Collisions(_List):
     @property
     def dt(self) -> float:
         """Length of the step."""
-        return self._found.dt
+        return self._step.dt
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype in which the step was decided: float32 or float64."""
-        return np.dtype(np.float32 if self._found.is_float32 else np.float64)
+        return self._step.dtype
 
-    @cached_property
+    @property
     def walls(self) -> WallHits:
         """The spheres that touch walls."""
-        return WallHits(self._found)
+        return self._walls
 
-    @cached_property
+    @property
     def statistics(self) -> dict[str, Any]:
         """Counts and times of the work, such as ``candidates``, ``grazing``, ``backend``, ``reason``, ``stages`` (s)."""
-        statistics = self._found.statistics()
-        if statistics["backend"] == "cpu" and statistics["reason"] == "the CPU was requested":
-            statistics["reason"] = self._reason
-        return statistics
+        if self._statistics is None:
+            statistics = self._step.found.statistics()
+            if statistics["backend"] == "cpu" and statistics["reason"] == "the CPU was requested":
+                statistics["reason"] = self._step.reason
+            self._statistics = statistics
+        return self._statistics
 
     def earliest(self) -> Earliest:
         """Returns the first impact of each sphere, with another sphere or a wall."""
-        return Earliest(*self._found.earliest())
+        return Earliest(*self._step.found.earliest())
 
     def contacts(self) -> Contacts:
         """Returns the contacts of each sphere with other spheres."""
-        return Contacts(*self._found.contacts())
+        return Contacts(*self._step.found.contacts())
 
     def changes_since(self, other: Collisions) -> Changes:
         """Returns which pairs began, lasted and ended since another step, in which each sphere had the same index."""
         if not isinstance(other, Collisions):
             raise TypeError(f"other is {type(other).__name__}, but must be carom.Collisions")
-        lists = self._found.changes_since(other._found)
+        if self._step.counts != other._step.counts:
+            raise ValueError(
+                f"this step has {_sets(self._step.counts)} and the other one {_sets(other._step.counts)}; compare steps of the "
+                "same spheres"
+            )
+        lists = self._step.found.changes_since(other._step.found)
         if lists is None:
             raise ValueError("one list is in float32 and the other in float64; pass arrays of one dtype in both steps")
         began, lasted, ended = (Pairs(a, b, _images(images, len(a))) for a, b, images in lists)
@@ -258,16 +424,35 @@ class Collisions(_List):
 
     def points(self) -> Points:
         """Returns where the spheres of each pair touch, as they were when the step was searched."""
-        return Points(*self._found.points()[:3])
-
-    def __len__(self) -> int:
-        return len(self._found)
+        return Points(*self._step.found.points()[:3])
 
     def __repr__(self) -> str:
-        first, second = self._found.spheres
-        sets = f"{first} spheres" if second is None else f"{first} and {second} spheres"
-        walls = f", {self._found.wall_count} at walls" if self._found.wall_count else ""
-        return f"<carom.Collisions: {len(self)} pairs of {sets}{walls}, dt={self.dt:g}, {self.dtype}>"
+        walls = f", {len(self.walls)} at walls" if len(self.walls) else ""
+        return f"<carom.Collisions: {len(self)} pairs of {_sets(self._step.counts)}{walls}, dt={self.dt:g}, {self.dtype}>"
+
+
+def _sets(counts: tuple[int, Optional[int]]) -> str:
+    first, second = counts
+    return f"{first} spheres" if second is None else f"{first} and {second} spheres"
+
+
+_environment = threading.Lock()
+
+
+def quietly(start: Callable[[], Any]) -> Any:
+    """Starts what may look for a GPU. Without a window system, a layer of Mesa's Vulkan driver (device selection) would print
+    errors about it."""
+    name = "NODEVICE_SELECT"
+    if not sys.platform.startswith("linux") or "XDG_RUNTIME_DIR" in os.environ:
+        return start()
+    with _environment:
+        if name in os.environ:
+            return start()
+        os.environ[name] = "1"
+        try:
+            return start()
+        finally:
+            del os.environ[name]
 
 
 class Detector:
@@ -283,13 +468,21 @@ class Detector:
         Largest number of pairs that may touch, 2**28 by default.
 
     A detector may be used from several threads; it does one step at a time. The work on the CPU runs on as many threads as
-    :func:`carom.set_threads` says.
+    :func:`carom.set_threads` says. A copy, also a pickled one, is a new detector with the same options.
     """
+
+    __slots__ = ("__weakref__", "_native", "_options")
 
     def __init__(
         self, backend: Backend = "auto", *, max_candidates: Optional[int] = None, max_pairs: Optional[int] = None
     ) -> None:
-        self._native = _carom.Detector(backend, max_candidates, max_pairs)
+        candidates = None if max_candidates is None else integer(max_candidates, "max_candidates", 0, 2**64 - 1)
+        pairs = None if max_pairs is None else integer(max_pairs, "max_pairs", 0, 2**64 - 1)
+        self._options = (backend_name(backend), candidates, pairs)
+        self._native: _carom.Detector = quietly(lambda: _carom.Detector(*self._options))
+
+    def __reduce__(self) -> Any:
+        return _detector_of, self._options
 
     @property
     def backend(self) -> str:
@@ -324,6 +517,7 @@ class Detector:
         if second is not None:
             sets.append(second_set(second))
         given, _ = spheres(sets)
+        walls = as_walls(walls)
         found = self._native.detect(
             given[0],
             given[1] if second is not None else None,
@@ -331,10 +525,14 @@ class Detector:
             parts(domain),
             native_walls(walls),
         )
-        return Collisions(found, self._native.reason)
+        return Collisions(_Step(found, self._native.reason, domain, walls))
 
     def __repr__(self) -> str:
         return f"<carom.Detector: {self.adapter or 'cpu'} ({self.reason})>"
+
+
+def _detector_of(backend: Backend, max_candidates: Optional[int], max_pairs: Optional[int]) -> Detector:
+    return Detector(backend, max_candidates=max_candidates, max_pairs=max_pairs)
 
 
 _kept: dict[str, Detector] = {}
@@ -343,7 +541,7 @@ _lock = threading.Lock()
 
 def _detector(backend: Backend) -> Detector:
     """Returns the detector for a call: for a GPU, the one that started it."""
-    if backend == "cpu":
+    if backend_name(backend) == "cpu":
         return Detector("cpu")
     with _lock:
         detector = _kept.get(backend)
@@ -357,14 +555,12 @@ def _detector(backend: Backend) -> Detector:
 
 def _forget() -> None:
     """Forgets the detectors of the parent process, whose GPU a child cannot use."""
-    global _lock
-    _lock = threading.Lock()
+    global _lock, _environment
+    _lock, _environment = threading.Lock(), threading.Lock()
     _kept.clear()
 
 
 try:
-    import os
-
     os.register_at_fork(after_in_child=_forget)
 except AttributeError:
     # There is no fork on this system.
@@ -448,20 +644,31 @@ class Mistakes(NamedTuple):
 
 
 class Verification:
-    """The differences between a list and the exact list: see :func:`carom.verify`. True if there are none."""
+    """The differences between a list and the exact list: see :func:`carom.verify`. True if there are none.
+
+    Attributes
+    ----------
+    passed : bool
+        Whether the list is exact.
+    tried, touching : int
+        The number of pairs that were tried, and that touch.
+    missing : Mistakes
+        Touching pairs that the list lacks, with the columns a, b, toi, depth and image.
+    invented : Mistakes
+        Entries that do not touch.
+    repeated : Mistakes
+        Superfluous entries.
+    wrong, right : Mistakes
+        Entries with a wrong time or depth, and the right entries for them.
+    """
 
     def __init__(self, report: tuple[bool, int, int, str, list[list[Any]]]) -> None:
         self.passed, self.tried, self.touching, self._text, lists = report
         lists = [[*columns, _images(images, len(columns[0]))] for *columns, images in lists]
-        #: Touching pairs that the list lacks.
         self.missing = Mistakes(*lists[0])
-        #: Entries that do not touch.
         self.invented = Mistakes(*lists[1])
-        #: Superfluous entries.
         self.repeated = Mistakes(*lists[2])
-        #: Entries with a wrong time or depth.
         self.wrong = Mistakes(*lists[3])
-        #: The right entries for them.
         self.right = Mistakes(*lists[4])
 
     def __bool__(self) -> bool:
@@ -485,16 +692,20 @@ def _given_list(
                     column = given[name]
                 except (KeyError, IndexError, TypeError, ValueError):
                     if name == "image":
+                        try:
+                            columns.append(np.column_stack([given[part] for part in ("n1", "n2", "n3")]))
+                        except (KeyError, IndexError, TypeError, ValueError):
+                            pass
                         break
                     raise ValueError(f"the list has no {name}; it must have {names[0]}, {names[1]}, toi and depth") from None
             columns.append(column)
     if not 4 <= len(columns) <= 5:
         raise ValueError(f"the list must have {names[0]}, {names[1]}, toi, depth, and in a periodic domain image")
     one, other = (as_array(column, name) for column, name in zip(columns, names))
-    toi, depth = (as_array(column, name) for column, name in zip(columns[2:], ("toi", "depth")))
+    toi, depth = (numbers(column, name) for column, name in zip(columns[2:], ("toi", "depth")))
     for name, column in zip((*names, "toi", "depth"), (one, other, toi, depth)):
-        if column.shape != (len(toi),):
-            raise ValueError(f"{name} has the shape {column.shape}, but must have the shape ({len(toi)},)")
+        if column.shape != (toi.size,):
+            raise ValueError(f"{name} has the shape {column.shape}, but must have the shape ({toi.size},)")
     for name, column in zip(names, (one, other)):
         if column.size and (column.dtype.kind not in "iu" or column.min() < 0 or column.max() >= 2**32):
             raise ValueError(f"{name} must have whole numbers from 0 to 2**32 - 1")
@@ -502,7 +713,10 @@ def _given_list(
     if periodic:
         if len(columns) < 5:
             raise ValueError("in a periodic domain, the list must have image, the image of each entry")
-        image = of_type(as_array(columns[4], "image"), np.int32)
+        image = as_array(columns[4], "image")
+        if image.size and (image.dtype.kind not in "iu" or image.min() < -(2**31) or image.max() >= 2**31):
+            raise ValueError("image must have whole numbers of int32")
+        image = of_type(image, np.int32)
         if image.shape != (len(toi), 3):
             raise ValueError(f"image has the shape {image.shape}, but must have the shape ({len(toi)}, 3)")
     one, other = (of_type(column, np.uint32) for column in (one, other))
@@ -522,8 +736,8 @@ def verify(
 ) -> Verification:
     """Checks a list of pairs, from carom or from another program, in exact arithmetic on every pair of spheres.
 
-    `pairs` is a :class:`Collisions`, or anything with the columns a, b, toi and depth, and in a periodic domain image: a
-    dict, a structured array, a DataFrame, or a tuple of them. The other arguments are those of :func:`detect`. For 20 000
+    `pairs` is a :class:`Collisions`, or anything with the columns a, b, toi and depth, and in a periodic domain image (or n1,
+    n2 and n3): a dict, a structured array, a DataFrame, or a tuple of them. The other arguments are those of :func:`detect`. For 20 000
     spheres, the check takes some seconds.
 
     >>> bool(carom.verify(carom.detect(center, 1.0), center, 1.0))
@@ -566,7 +780,8 @@ def verify_walls(
     periodic = domain is not None and any(domain.periodic)
     columns = _given_list(hits, ("sphere", "wall"), dtype, periodic)
     native = native_walls(walls)
-    assert native is not None
+    if native is None:
+        raise ValueError("walls is None, but must be the walls of the step")
     return Verification(
         _carom.verify_walls(
             columns,

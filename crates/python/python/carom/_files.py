@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _carom
-from ._inputs import Array, number
+from ._inputs import Array, integer, number
 from ._world import Domain, cell as as_domain, flags, parts
 
 Path = Union[str, "os.PathLike[str]"]
@@ -19,27 +19,40 @@ Paths = Union[Path, Sequence[Path]]
 Format = Literal["csv", "lammps", "lammps-data", "xyz", "npy", "npz"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class World:
-    """The spheres of a file, or of a frame of it. Returned by :func:`read`."""
+    """The spheres of a file, or of a frame of it. Returned by :func:`read`.
 
-    #: Centres, shape (N, 3), in float32 if the file is an array of float32, and otherwise in float64.
+    Attributes
+    ----------
+    center : array
+        Centres, shape (N, 3), in float32 if the file is an array of float32, and otherwise in float64.
+    radius : array
+        Radii, shape (N,).
+    velocity : array
+        Velocities, shape (N, 3). 0 if the file has none.
+    ids : array of int64, or None
+        Ids, shape (N,), with ``ids=True``.
+    types : array, or None
+        Types, shape (N,), numbers or names, with ``types=True``.
+    domain : Domain, or None
+        The periodic box.
+    frame : int, or None
+        Number of the frame, from 0, if the file has frames.
+    timestep : int, or None
+        Time step of the frame, if the file tells it.
+    notes : tuple of str
+        What to know of how the file was read, such as the unit of time.
+    """
+
     center: Array
-    #: Radii, shape (N,).
     radius: Array
-    #: Velocities, shape (N, 3). 0 if the file has none.
     velocity: Array
-    #: Ids, shape (N,), with ``ids=True``.
     ids: Optional[npt.NDArray[np.int64]]
-    #: Types, shape (N,), numbers or names, with ``types=True``.
     types: Optional[Array]
-    #: The periodic box, or None.
     domain: Optional[Domain]
-    #: Number of the frame, from 0, or None if the file has no frames.
     frame: Optional[int]
-    #: Time step of the frame, or None if the file does not tell it.
     timestep: Optional[int]
-    #: What to know of how the file was read.
     notes: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -63,13 +76,35 @@ def _world(given: dict[str, Any]) -> World:
 
 
 def _frames(frame: Union[int, slice]) -> str:
+    far = 2**63 - 1
     if isinstance(frame, slice):
-        step = 1 if frame.step is None else int(frame.step)
-        if step < 1:
-            raise ValueError(f"the frames have the step {step}, but must have at least 1")
-        start, stop = ("" if end is None else int(end) for end in (frame.start, frame.stop))
+        step = 1 if frame.step is None else integer(frame.step, "the step of the frames", 1, far)
+        start, stop = ("" if end is None else integer(end, "frame", -far, far) for end in (frame.start, frame.stop))
         return f"{start}:{stop}:{step}"
-    return str(int(frame))
+    if isinstance(frame, (bool, np.bool_)):
+        raise ValueError(f"frame is {frame}, but must be a number or a slice")
+    return str(integer(frame, "frame (a number or a slice)", -far, far))
+
+
+def _radius(value: Any) -> float:
+    radius = number(value, "radius")
+    if not 0 <= radius < np.inf:
+        raise ValueError(f"radius is {radius}, but must be a finite number from 0")
+    return radius
+
+
+def _paths(path: Any) -> list[str]:
+    if isinstance(path, (str, bytes, os.PathLike)):
+        return [os.fsdecode(path)]
+    if hasattr(path, "read"):
+        raise TypeError("path is an open file, but must be its path; pass file.name, or the path itself")
+    try:
+        paths = [os.fsdecode(name) for name in path]
+    except TypeError as error:
+        raise TypeError(f"path is {path!r}, but must be a path, or a sequence of paths") from error
+    if not paths:
+        raise ValueError("path is an empty sequence; pass the paths of the files of a series")
+    return paths
 
 
 @overload
@@ -128,10 +163,10 @@ def read(
     Parameters
     ----------
     path : path, or sequence of paths
-        The file, or the files of a series.
+        The file, or the files of a series. ``"-"`` is standard input.
     frame : int or slice, optional
         The frame, the last by default, as in ``list[frame]``. For a slice, such as ``slice(None)`` for all frames, the
-        result is an iterator, which reads one frame at a time.
+        result is an iterator, which reads one frame at a time. A slice without any frame is an error.
     radius : float or dict, optional
         One radius for all spheres, or one for each type, for a file without radii.
     ids, types : bool, optional
@@ -158,12 +193,12 @@ def read(
     ValueError
         If the file is invalid. The message names the line and the field.
     """
-    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    paths = _paths(path)
     options: dict[str, Any] = {"ids": bool(ids), "types": bool(types), "at_rest": bool(at_rest), "open": bool(open)}
     if isinstance(radius, Mapping):
-        options["radii"] = [(str(kind), number(size, "radius")) for kind, size in radius.items()]
+        options["radii"] = [(str(kind), _radius(size)) for kind, size in radius.items()]
     elif radius is not None:
-        options["radius"] = number(radius, "radius")
+        options["radius"] = _radius(radius)
     if isinstance(columns, Mapping):
         options["columns"] = ",".join(f"{name}={column}" for name, column in columns.items())
     elif columns is not None:
@@ -176,7 +211,7 @@ def read(
         options["periodic"] = flags(periodic, "periodic")
     if format is not None:
         options["format"] = format
-    frames = _carom.read([os.fspath(name) for name in paths], _frames(frame), options)
+    frames = _carom.read(paths, _frames(frame), options)
     if isinstance(frame, slice):
         return map(_world, frames)
     return _world(next(iter(frames)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Optional, Union
 
@@ -25,15 +26,17 @@ _SET = ("center", "radius", "velocity", "groups", "bodies")
 
 def as_array(value: Any, name: str) -> Array:
     """Returns an array of what a user passes, such as a list, or an array of another library in main memory."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise ValueError(f"{name} is a masked array; pass the rows that are not masked, such as center[~mask.any(axis=1)]")
     if isinstance(value, np.ndarray):
         return value
-    if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
-        return np.from_dlpack(value)
     try:
+        if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
+            return np.from_dlpack(value)
         return np.asarray(value)
-    except (TypeError, ValueError, RuntimeError) as error:
+    except (BufferError, TypeError, ValueError, RuntimeError) as error:
         raise ValueError(
-            f"{name} cannot be read as an array: {error}; pass a NumPy array, or a list of rows of equal length"
+            f"{name} cannot be read as an array: {error}; pass a NumPy array (in main memory), or a list of rows of equal length"
         ) from error
 
 
@@ -41,14 +44,18 @@ def numbers(value: Any, name: str) -> Array:
     """Returns an array of real numbers."""
     array = as_array(value, name)
     kind, size = array.dtype.kind, array.dtype.itemsize
-    if kind in "fiub" and not (kind == "f" and size > 8):
+    if kind in "iu" and size == 8 and array.size and (int(array.max()) > 2**53 or int(array.min()) < -(2**53)):
+        raise ValueError(f"{name} has a whole number beyond 2**53, which no float64 can hold; choose other units")
+    if kind in "fiu" and not (kind == "f" and size > 8):
         return array
     if kind == "f":
         advice = "carom works in float32 and float64; convert it with .astype(np.float64)"
     elif kind == "c":
         advice = "carom takes real numbers; pass the real part"
-    else:
+    elif isinstance(value, np.ndarray) or not hasattr(value, "get_positions"):
         advice = "pass numbers of float32 or float64"
+    else:
+        advice = "it seems to be Atoms of ASE, which the functions of carom.ase take"
     raise ValueError(f"{name} has the dtype {array.dtype}; {advice}")
 
 
@@ -109,13 +116,14 @@ def whole(value: Any, name: str, count: int, low: int, high: int, dtype: Any) ->
 
 
 def spheres(
-    sets: Sequence[tuple[Any, Any, Any, Any, Any]],
+    sets: Sequence[tuple[Any, Any, Any, Any, Any]], called: str = "center"
 ) -> tuple[list[Given], Any]:
-    """Returns the sets in a common dtype, and the dtype. `sets` has the arguments of each set."""
+    """Returns the sets in a common dtype, and the dtype. `sets` has the arguments of each set. `called` is the user's name for
+    the centres."""
     names = [f" of {which}" if len(sets) > 1 else "" for which in ("the first set", "the second set")]
     arrays = []
     for (center, radius, velocity, groups, bodies), name in zip(sets, names):
-        centers = centers_of(center, "center" + name)
+        centers = centers_of(center, called + name)
         count = len(centers)
         radii = each(radius, "radius" + name, count)
         speeds = None
@@ -150,10 +158,10 @@ def spheres(
 def second_set(given: Set) -> tuple[Any, Any, Any, Any, Any]:
     """Returns the five arguments of the second of two sets."""
     if isinstance(given, Mapping):
-        unknown = sorted(set(given) - set(_SET))
+        unknown = set(given) - set(_SET)
         if unknown or "center" not in given or "radius" not in given:
             raise ValueError(
-                f"second has the names {sorted(given)}, but must have center and radius, and may have velocity, groups and bodies"
+                f"second has the names {list(given)}, but must have center and radius, and may have velocity, groups and bodies"
             )
         center, radius, velocity, groups, bodies = (given.get(name) for name in _SET)
         return center, radius, velocity, groups, bodies
@@ -166,9 +174,31 @@ def second_set(given: Set) -> tuple[Any, Any, Any, Any, Any]:
 def number(value: Any, name: str) -> float:
     """Returns one number."""
     try:
+        if isinstance(value, (str, bytes, bytearray)) or np.iscomplexobj(value):
+            raise TypeError
         return float(value)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} is {value!r}, but must be one number") from error
+    except OverflowError as error:
+        raise ValueError(f"{name} is larger than any float64") from error
+
+
+def integer(value: Any, name: str, low: int, high: int) -> int:
+    """Returns one whole number."""
+    try:
+        given = operator.index(value)
+    except TypeError as error:
+        raise ValueError(f"{name} is {value!r}, but must be one whole number") from error
+    if not low <= given <= high:
+        raise ValueError(f"{name} is {given}, but must be from {low} to {high}")
+    return given
+
+
+def backend_name(value: Any) -> str:
+    """Returns the name of a backend."""
+    if not isinstance(value, str):
+        raise ValueError(f'backend is {value!r}, but must be "auto", "cpu" or "gpu"')
+    return value
 
 
 def vector(value: Any, name: str) -> tuple[float, float, float]:
@@ -181,6 +211,9 @@ def vector(value: Any, name: str) -> tuple[float, float, float]:
 
 
 def frozen(array: Array) -> Array:
-    """Returns the array, which cannot be written to any more."""
-    array.flags.writeable = False
-    return array
+    """Returns the array, which cannot be written to any more, nor be made writable again."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        owner.flags.writeable = False
+        owner = owner.base
+    return array.view()

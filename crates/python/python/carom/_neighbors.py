@@ -8,13 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _carom
-from ._inputs import Array, Backend, frozen, number, numbers, spheres
+from ._collisions import quietly
+from ._inputs import Array, Backend, backend_name, centers_of, frozen, integer, number, numbers, spheres
 from ._world import Domain, cell as as_domain, parts
 
 _LETTERS = "ijdDS"
 
 
 def _letters(quantities: str) -> str:
+    if not isinstance(quantities, str):
+        raise TypeError(
+            f"the quantities are {type(quantities).__name__}, but must be a string such as \"ijd\", the first argument"
+        )
     wrong = [letter for letter in quantities if letter not in _LETTERS]
     if wrong or not quantities:
         raise ValueError(f"the quantities are {quantities!r}, but must be letters of {_LETTERS!r}")
@@ -39,13 +44,15 @@ class NeighborList:
     max_pairs : int, optional
         Largest number of pairs of a half list, 2**28 by default.
 
-    Entries are sorted by i, then j, then S.
+    Entries are sorted by i, then j, then S. A list has its own memory, so it can be neither copied nor pickled.
 
     >>> neighbors = carom.NeighborList(5.0, skin=0.5)
     >>> for positions in trajectory:
     ...     made_anew = neighbors.update(positions, cell)
     ...     near = neighbors.d <= 5.0
     """
+
+    __slots__ = ("__weakref__", "_cache", "_cutoff", "_native")
 
     def __init__(
         self,
@@ -62,13 +69,24 @@ class NeighborList:
             length = float(self._cutoff)
             self._cutoff = length
         elif self._cutoff.ndim == 1:
+            if self._cutoff.size and not (np.isfinite(self._cutoff).all() and self._cutoff.min() >= 0):
+                raise ValueError("cutoff has radii, one for each particle, which must be finite numbers from 0")
             self._cutoff = self._cutoff.copy()
         else:
             raise ValueError(
                 f"cutoff has the shape {self._cutoff.shape}, but must be one number, or the radius of each particle (N,)"
             )
-        self._native = _carom.Neighbors(backend, max_pairs, length, number(skin, "skin"), bool(full))
-        self._columns: dict[str, Any] = {}
+        most = None if max_pairs is None else integer(max_pairs, "max_pairs", 0, 2**64 - 1)
+        arguments = (backend_name(backend), most, length, number(skin, "skin"), bool(full))
+        self._native: _carom.Neighbors = quietly(lambda: _carom.Neighbors(*arguments))
+        #: The version of the list, and its columns that were asked for.
+        self._cache: tuple[int, dict[str, Any]] = (0, {})
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a carom.NeighborList can be neither copied nor pickled; pass its arrays on, such as neighbors.get(\"ijdS\"), or make "
+            "another one with the same arguments"
+        )
 
     def update(
         self,
@@ -83,18 +101,33 @@ class NeighborList:
 
         The arguments are those of :func:`neighbor_list`. With `anew`, the list is made anew in any case.
         """
-        given, _ = spheres([(positions, 0.0 if isinstance(self._cutoff, float) else self._cutoff, None, groups, None)])
-        self._columns = {}
+        radii = 0.0 if isinstance(self._cutoff, float) else self._cutoff
+        if isinstance(radii, np.ndarray):
+            centers = centers_of(positions, "positions")
+            if len(radii) != len(centers):
+                raise ValueError(
+                    f"cutoff has {len(radii)} numbers, the radii of the particles, but positions has {len(centers)} rows; pass one "
+                    "number, or one radius for each particle"
+                )
+        given, _ = spheres([(positions, radii, None, groups, None)], "positions")
         return self._native.update(given[0], parts(as_domain(cell, pbc)), bool(anew))
 
-    def _fresh(self, letter: str) -> Any:
-        column = self._native.column(letter)
-        return np.zeros((len(self), 3), np.int32) if column is None else column
+    def _fresh(self, letters: str) -> tuple[Any, ...]:
+        """Returns columns that are the caller's own. The list can then not be updated any more."""
+        _, count, columns = self._native.columns(letters, 0, "", True)
+        return tuple(_images_of(columns[letter], count) for letter in letters)
+
+    def _get(self, letters: str) -> tuple[Any, ...]:
+        """Returns columns of one and the same list, even if another thread updates it meanwhile."""
+        known, kept = self._cache
+        version, count, columns = self._native.columns(letters, known, "".join(kept), False)
+        fresh = {letter: frozen(_images_of(column, count)) for letter, column in columns.items()}
+        kept = {**kept, **fresh} if version == known else fresh
+        self._cache = (version, kept)
+        return tuple(kept[letter] for letter in letters)
 
     def _column(self, letter: str) -> Any:
-        if letter not in self._columns:
-            self._columns[letter] = frozen(self._fresh(letter))
-        return self._columns[letter]
+        return self._get(letter)[0]
 
     @property
     def i(self) -> npt.NDArray[np.int64]:
@@ -133,7 +166,7 @@ class NeighborList:
 
     def get(self, quantities: str) -> Any:
         """Returns the columns of the letters, as :func:`neighbor_list` does."""
-        columns = tuple(self._column(letter) for letter in _letters(quantities))
+        columns = self._get(_letters(quantities))
         return columns[0] if len(columns) == 1 else columns
 
     def __len__(self) -> int:
@@ -141,6 +174,11 @@ class NeighborList:
 
     def __repr__(self) -> str:
         return f"<carom.NeighborList: {len(self)} entries>"
+
+
+def _images_of(column: Any, count: int) -> Any:
+    # Open space has no images.
+    return np.zeros((count, 3), np.int32) if column is None else column
 
 
 def neighbor_list(
@@ -185,7 +223,8 @@ def neighbor_list(
     tuple of arrays, or an array for a single letter
         Sorted by i, then j, then S.
 
-    A pair whose distance is exactly the cutoff is in the list. ASE, matscipy and vesin leave it out.
+    A pair whose distance is exactly the cutoff is in the list. ASE, matscipy and vesin leave it out. In a crystal, rounding
+    decides whether a shell of neighbours at the cutoff is in, so put the cutoff between two shells.
 
     >>> i, j, d = carom.neighbor_list("ijd", [[0.5, 0, 0], [9.5, 0, 0]], 2.0, cell=[10, 10, 10])
     >>> d
@@ -194,5 +233,5 @@ def neighbor_list(
     _letters(quantities)
     neighbors = NeighborList(cutoff, full=full, skin=skin, backend=backend)
     neighbors.update(positions, cell, pbc, groups=groups, anew=True)
-    columns = tuple(neighbors._fresh(letter) for letter in quantities)
+    columns = neighbors._fresh(quantities)
     return columns[0] if len(columns) == 1 else columns

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _carom
-from ._inputs import Array, centers_of, each, frozen, number, of_type, vector, vectors, whole
+from ._inputs import Array, centers_of, each, frozen, integer, number, numbers, of_type, vector, vectors, whole
 from ._world import Domain, Walls, native_walls, parts
 
 _IMPACT = np.dtype(
@@ -34,27 +34,41 @@ _REMOVAL = np.dtype(
 
 
 class Encounter(NamedTuple):
-    """Two objects that meet, before it is decided what happens: the argument of a rule."""
+    """Two objects that meet, before it is decided what happens: the argument of a rule.
 
-    #: Time on the clock of the simulation.
+    Attributes
+    ----------
+    time : float
+        Time on the clock of the simulation.
+    sphere : int
+        Index of the sphere, the smaller one of two spheres.
+    partner : int
+        Index of the other sphere, or number of the wall.
+    at_wall : bool
+        Whether the partner is a wall.
+    image : three ints
+        Image of the partner, or of the sphere at a wall.
+    point : three floats
+        Contact point.
+    normal : three floats
+        Unit vector from the centre of the sphere to the contact point.
+    masses : two floats
+        Masses of the sphere and its partner.
+    velocities : two times three floats
+        Velocities of the sphere and its partner, just before.
+    approach_speed : float
+        Speed of approach along the normal.
+    """
+
     time: float
-    #: Index of the sphere, the smaller one of two spheres.
     sphere: int
-    #: Index of the other sphere, or number of the wall.
     partner: int
-    #: Whether the partner is a wall.
     at_wall: bool
-    #: Image of the partner, or of the sphere at a wall.
     image: tuple[int, int, int]
-    #: Contact point.
     point: tuple[float, float, float]
-    #: Unit vector from the centre of the sphere to the contact point.
     normal: tuple[float, float, float]
-    #: Masses of the sphere and its partner.
     masses: tuple[float, float]
-    #: Velocities of the sphere and its partner, just before.
     velocities: tuple[tuple[float, float, float], tuple[float, float, float]]
-    #: Speed of approach along the normal.
     approach_speed: float
 
 
@@ -63,33 +77,48 @@ Outcome = Union[str, npt.ArrayLike]
 Rule = Callable[[Encounter], Union[None, str, tuple[Outcome, Outcome]]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StepReport:
-    """Sums over the impacts of a step. Returned by :meth:`Simulation.step`."""
+    """Sums over the impacts of a step. Returned by :meth:`Simulation.step`.
 
-    #: Number of impacts between spheres.
+    Attributes
+    ----------
+    sphere_impacts : int
+        Number of impacts between spheres.
+    wall_impacts : int
+        Number of impacts of spheres with walls.
+    wall_impulses : array
+        Momentum that the spheres passed to each wall, shape (W, 3).
+    virial : float
+        Sum over the impacts of the distance of the centres times the impulse along the normal. With the kinetic energy E and
+        the duration t, the compressibility factor of equal spheres is ``1 + virial / (2 * E * t)``.
+    kinetic_energy : float
+        Kinetic energy at the end of the step.
+    completed : bool
+        Whether the step reached its end: see ``max_step_impacts`` of :class:`Simulation`.
+    substeps : int
+        Number of substeps.
+    rounds : int
+        Number of rounds in all substeps.
+    largest_island : int
+        Number of spheres in the largest group whose impacts were processed one after the other.
+    removed : structured array
+        The spheres that a rule removed, with time, sphere and velocity.
+    impacts : structured array
+        With ``impacts=True``, the impacts in the order of time, with time, sphere, partner, at_wall, image, point, normal and
+        impulse (the momentum that passes to the partner).
+    """
+
     sphere_impacts: int
-    #: Number of impacts of spheres with walls.
     wall_impacts: int
-    #: Momentum that the spheres passed to each wall, shape (W, 3).
     wall_impulses: npt.NDArray[np.float64]
-    #: Sum over the impacts of the distance of the centres times the impulse along the normal. With the kinetic energy E and
-    #: the duration t, the compressibility factor of equal spheres is 1 + virial / (2 * E * t).
     virial: float
-    #: Kinetic energy at the end of the step.
     kinetic_energy: float
-    #: Whether the step reached its end. It ends before if it has as many impacts as ``max_step_impacts``.
     completed: bool
-    #: Number of substeps.
     substeps: int
-    #: Number of rounds in all substeps.
     rounds: int
-    #: Number of spheres in the largest group whose impacts were processed one after the other.
     largest_island: int
-    #: The spheres that a rule removed: a structured array with time, sphere and velocity.
     removed: Array
-    #: With ``impacts=True``, the impacts in the order of time: a structured array with time, sphere, partner, at_wall, image,
-    #: point, normal and impulse (the momentum that passes to the partner).
     impacts: Array
 
     def __repr__(self) -> str:
@@ -134,17 +163,22 @@ class Simulation:
     max_impacts : int, optional
         Largest number of impacts of one sphere in a substep, 100 000 by default.
     max_step_impacts : int, optional
-        Largest number of impacts in a step, after which the step ends early.
+        Largest number of impacts in a step, ten million and ten thousand for each sphere by default. A substep counts as one
+        more impact. The first substep that reaches the limit is the last one of the step, which then ends early.
     impacts_per_substep : float, optional
         Target for the mean number of impacts of a sphere in a substep, 0.4 by default.
 
-    The state is in float64, and has the same bytes for any number of threads.
+    The state is in float64, and has the same bytes for any number of threads. Spheres that overlap at the start bounce at once
+    if they approach; :meth:`separate` moves them apart. A simulation can be neither copied nor pickled yet: make another one
+    from its arrays.
 
     >>> simulation = carom.Simulation([[0, 0, 0], [3, 0, 0]], 0.5, [[2, 0, 0], [0, 0, 0]])
     >>> report = simulation.step(2.0)
     >>> report.sphere_impacts, simulation.velocity[:, 0]
     (1, array([0., 2.]))
     """
+
+    __slots__ = ("__weakref__", "_count", "_kept", "_native")
 
     def __init__(
         self,
@@ -189,21 +223,31 @@ class Simulation:
             options["walls"] = native_walls(walls)
         for name, value in (("max_impacts", max_impacts), ("max_step_impacts", max_step_impacts)):
             if value is not None:
-                options[name] = int(whole(value, name, 1, 0, 2**32 - 1 if name == "max_impacts" else 2**63 - 1, np.int64))
+                options[name] = integer(value, name, 0, 2**32 - 1 if name == "max_impacts" else 2**63 - 1)
         if impacts_per_substep is not None:
             options["impacts_per_substep"] = number(impacts_per_substep, "impacts_per_substep")
         self._native = _carom.Simulation(_columns(centers, velocity, radius, mass), options)
         self._count = count
-        self._kept: Optional[Array] = None
+        #: The version of the state, and the state.
+        self._kept: tuple[int, Any] = (0, None)
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a carom.Simulation can be neither copied nor pickled; make another one from its center, radius, velocity and mass "
+            "(center.copy() and so on are arrays that can be kept), with the same options"
+        )
 
     def __len__(self) -> int:
         return self._count
 
     @property
     def _state(self) -> Array:
-        if self._kept is None:
-            self._kept = frozen(self._native.state())
-        return self._kept
+        known, state = self._kept
+        version, new = self._native.state(known)
+        if new is not None:
+            state = frozen(new)
+            self._kept = (version, state)
+        return state
 
     @property
     def center(self) -> npt.NDArray[np.float64]:
@@ -212,7 +256,7 @@ class Simulation:
 
     @center.setter
     def center(self, value: npt.ArrayLike) -> None:
-        self._edit(center=value)
+        self._edit("center", value)
 
     @property
     def velocity(self) -> npt.NDArray[np.float64]:
@@ -221,7 +265,7 @@ class Simulation:
 
     @velocity.setter
     def velocity(self, value: npt.ArrayLike) -> None:
-        self._edit(velocity=value)
+        self._edit("velocity", value)
 
     @property
     def radius(self) -> npt.NDArray[np.float64]:
@@ -230,7 +274,7 @@ class Simulation:
 
     @radius.setter
     def radius(self, value: npt.ArrayLike) -> None:
-        self._edit(radius=value)
+        self._edit("radius", value)
 
     @property
     def mass(self) -> npt.NDArray[np.float64]:
@@ -239,16 +283,18 @@ class Simulation:
 
     @mass.setter
     def mass(self, value: npt.ArrayLike) -> None:
-        self._edit(mass=value)
+        self._edit("mass", value)
 
-    def _edit(self, **new: Any) -> None:
-        old = {"center": self.center, "velocity": self.velocity, "radius": self.radius, "mass": self.mass}
-        all = {**old, **new}
-        centers = vectors(all["center"], "center")
-        if len(centers) != self._count:
-            raise ValueError(f"center has {len(centers)} rows, but the simulation has {self._count} spheres")
-        self._native.edit(_columns(centers, all["velocity"], all["radius"], all["mass"]))
-        self._kept = None
+    def _edit(self, name: str, value: Any) -> None:
+        if name == "center":
+            column = vectors(value, name)
+            if len(column) != self._count:
+                raise ValueError(f"center has {len(column)} rows, but the simulation has {self._count} spheres")
+        elif name == "velocity":
+            column = _velocities(value, self._count)
+        else:
+            column = _numbers(value, name, self._count)
+        self._native.edit(name, of_type(column, np.float64))
 
     @property
     def unwrapped(self) -> npt.NDArray[np.float64]:
@@ -268,7 +314,7 @@ class Simulation:
     @property
     def kinetic_energy(self) -> float:
         """Kinetic energy of all spheres of finite mass."""
-        return self._native.kinetic_energy
+        return self._native.kinetic_energy + 0.0  # not -0.0
 
     @property
     def domain(self) -> Optional[Domain]:
@@ -285,16 +331,15 @@ class Simulation:
         `rule` is a function that decides what each impact does. It takes an :class:`Encounter` and returns ``"bounce"`` (or
         None), ``"ignore"``, with which the two pass through each other, or two outcomes, for the sphere and its partner: a
         velocity, or ``"remove"``. It may be called in any order, from several threads, and for encounters that are then
-        discarded, so its result must depend on nothing but its argument.
+        discarded, so its result must depend on nothing but its argument. It must not call carom, not even to look at this
+        simulation, which raises :class:`carom.Error`; a callback of :meth:`run` may. If it raises, the step ends after its
+        present substep, in which this impact and those that follow bounce, and raises the same.
 
         Ctrl-C ends a step after its present substep, and leaves the simulation at the time reached.
         """
         asked = None if rule is None else lambda *meeting: rule(Encounter(*meeting))
-        self._kept = None
-        try:
-            report = self._native.step(number(duration, "duration"), asked)
-        finally:
-            self._kept = None
+        report = self._native.step(number(duration, "duration"), asked)
+        report["kinetic_energy"] += 0.0  # not -0.0
         report["impacts"] = report["impacts"].view(_IMPACT)
         report["removed"] = report["removed"].view(_REMOVAL)
         return StepReport(**report)
@@ -317,8 +362,10 @@ class Simulation:
         """
         whole_time = number(time, "time")
         length = whole_time / 100 if dt is None else number(dt, "dt")
-        if not (0 <= whole_time < np.inf and (length > 0 or whole_time == 0)):
-            raise ValueError(f"time is {time!r} and dt is {dt!r}, but they must be finite and positive")
+        if not (0 <= whole_time < np.inf and 0 < (length if dt is not None else 1) < np.inf):
+            raise ValueError(f"time is {time!r} and dt is {dt!r}, but they must be finite, and dt positive")
+        if whole_time > 0 and not (length > 0 and whole_time / length < 2**53):
+            raise ValueError(f"time is {time!r} and dt is {dt!r}, which are too many steps; choose a longer dt")
         steps = int(np.ceil(whole_time / length * (1 - 1e-12))) if whole_time > 0 else 0
         begin, end = self.time, self.time + whole_time
         reports: list[StepReport] = []
@@ -332,8 +379,10 @@ class Simulation:
                     share = (k + 1) / steps
                     sys.stderr.write(f"\rtime {self.time:g} of {end:g} ({share:.0%}) ")
                     sys.stderr.flush()
-                if callback is not None and callback(self, reports[-1]) is False:
-                    break
+                if callback is not None:
+                    answer = callback(self, reports[-1])
+                    if isinstance(answer, (bool, np.bool_)) and not answer:
+                        break
                 if not reports[-1].completed:
                     break
         finally:
@@ -346,17 +395,13 @@ class Simulation:
 
         Raises :class:`carom.Error` if spheres still overlap after `passes` passes. All spheres are then where they were.
         """
-        self._kept = None
-        return self._native.separate(int(whole(passes, "passes", 1, 0, 2**32 - 1, np.int64)))
+        return self._native.separate(integer(passes, "passes", 0, 2**32 - 1))
 
     def restore(
         self, sphere: int, center: npt.ArrayLike, velocity: npt.ArrayLike = (0.0, 0.0, 0.0)
     ) -> None:
         """Puts a sphere back that a rule has removed. Its radius and mass stay."""
-        index = int(whole(sphere, "sphere", 1, 0, 2**63 - 1, np.int64))
-        size = self._state[index, 6:8].tolist() if index < self._count else [0.0, 1.0]
-        self._native.restore(index, [*vector(center, "center"), *vector(velocity, "velocity"), *size])
-        self._kept = None
+        self._native.restore(integer(sphere, "sphere", 0, 2**63 - 1), vector(center, "center"), vector(velocity, "velocity"))
 
     def __repr__(self) -> str:
         return f"<carom.Simulation: {self._count} spheres at time {self.time:g}>"
@@ -364,15 +409,21 @@ class Simulation:
 
 def _columns(centers: Array, velocity: Any, radius: Any, mass: Any) -> tuple[Array, Array, Array, Array]:
     count = len(centers)
-    speeds = np.broadcast_to(0.0, (count, 3)) if velocity is None else np.asarray(velocity)
+    speeds = np.broadcast_to(0.0, (count, 3)) if velocity is None else _velocities(velocity, count)
+    columns = (centers, speeds, _numbers(radius, "radius", count), _numbers(mass, "mass", count))
+    one, two, three, four = (of_type(column, np.float64) for column in columns)
+    return one, two, three, four
+
+
+def _velocities(velocity: Any, count: int) -> Array:
+    speeds = numbers(velocity, "velocity")
     if speeds.shape == (3,):
         speeds = np.broadcast_to(speeds, (count, 3))
     speeds = vectors(speeds, "velocity")
     if len(speeds) != count:
         raise ValueError(f"velocity has {len(speeds)} rows, but center has {count}; pass one velocity for each sphere")
-    sizes, masses = (
-        np.broadcast_to(np.asarray(each(value, name, count), dtype=np.float64), (count,))
-        for value, name in ((radius, "radius"), (mass, "mass"))
-    )
-    centers, speeds, sizes, masses = (of_type(column, np.float64) for column in (centers, speeds, sizes, masses))
-    return centers, speeds, sizes, masses
+    return speeds
+
+
+def _numbers(value: Any, name: str, count: int) -> Array:
+    return np.broadcast_to(np.asarray(each(value, name, count), dtype=np.float64), (count,))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _carom
-from ._inputs import Array, frozen, number, numbers, of_type, vector, vectors, whole
+from ._inputs import Array, as_array, frozen, integer, number, numbers, of_type, vector, vectors, whole
 
 Flags = tuple[bool, bool, bool]
 
@@ -26,7 +26,7 @@ def _edges(value: Any) -> npt.NDArray[np.float64]:
     if cell.shape != (6,):
         raise ValueError(
             f"the cell has the shape {cell.shape}, but must be three edges (3, 3), three lengths (3,), or three lengths and "
-            "the angles between the edges b and c, a and c, a and b in degrees (6,)"
+            "the angles between the edges b and c, a and c, a and b in degrees (6,), or one length"
         )
     a, b, c, *degrees = cell.tolist()
     if not all(0 < angle < 180 for angle in degrees):
@@ -54,7 +54,8 @@ class Domain:
     ----------
     edges : array_like
         Three edges, shape (3, 3), one in each row; three lengths along x, y and z, shape (3,); or three lengths and the
-        angles between the edges b and c, a and c, and a and b in degrees, shape (6,). The edges may be left-handed.
+        angles between the edges b and c, a and c, and a and b in degrees, shape (6,). The edges may be left-handed. One
+        number is the edge of a cube.
     origin : array_like, optional
         The corner from which the edges start, shape (3,).
     periodic : bool or three bools, optional
@@ -78,6 +79,7 @@ class Domain:
         self._edges = frozen(_edges(edges))
         self._origin = frozen(np.array(vector(origin, "origin")))
         self._periodic = flags(periodic, "periodic")
+        _carom.check(parts(self))
 
     @property
     def edges(self) -> npt.NDArray[np.float64]:
@@ -201,8 +203,12 @@ class Wall:
             size,
             bool(hollow),
             vector(velocity, "velocity"),
-            int(whole(groups, "groups", 1, 0, 2**32 - 1, np.uint32)),
+            integer(groups, "groups", 0, 2**32 - 1),
         )
+        try:
+            _carom.check(None, _carom.Walls([wall._given], []))
+        except ValueError as error:
+            raise ValueError(str(error).replace("wall 0 is", "the wall is")) from None
         return wall
 
     @classmethod
@@ -264,6 +270,15 @@ class Wall:
                 walls.append(cls.half_space(normal, offset))
         return walls
 
+    def __copy__(self) -> Wall:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Wall:
+        return self
+
+    def __reduce__(self) -> Any:
+        return _wall, self._given
+
     def __eq__(self, other: object) -> bool:
         return self._given == other._given if isinstance(other, Wall) else NotImplemented
 
@@ -277,6 +292,10 @@ class Wall:
         rest += f", velocity={list(velocity)}" if any(velocity) else ""
         rest += f", groups={groups}" if groups else ""
         return f"Wall.{shape}({first}{rest})"
+
+
+def _wall(*given: Any) -> Wall:
+    return Wall._of(*given)
 
 
 class Mesh:
@@ -294,7 +313,7 @@ class Mesh:
         Collision groups: see :func:`carom.groups`.
     """
 
-    __slots__ = ("_native",)
+    __slots__ = ("_native", "_triangles", "_vertices")
 
     def __init__(
         self,
@@ -305,16 +324,18 @@ class Mesh:
         groups: int = 0,
     ) -> None:
         speed = vector(velocity, "velocity")
-        packed = int(whole(groups, "groups", 1, 0, 2**32 - 1, np.uint32))
+        packed = integer(groups, "groups", 0, 2**32 - 1)
+        self._vertices: Optional[npt.NDArray[np.float64]] = None
+        self._triangles: Optional[npt.NDArray[np.int64]] = None
         if isinstance(vertices, (str, os.PathLike)):
             if triangles is not None:
                 raise ValueError("a file has its own triangles; leave them out")
-            self._native = _carom.Mesh.read(os.fspath(vertices), speed, packed)
+            self._native = _carom.Mesh.read(os.fsdecode(vertices), speed, packed)
             return
         if triangles is None:
             raise ValueError("pass the triangles of the vertices, or the path of a file")
         corners = of_type(vectors(vertices, "vertices"), np.float64)
-        indices = np.asarray(triangles)
+        indices = as_array(triangles, "triangles")
         if indices.ndim != 2 or indices.shape[1] != 3:
             raise ValueError(f"triangles has the shape {indices.shape}, but must have (M, 3), three vertices for each triangle")
         whole(indices.ravel(), "triangles", indices.size, 0, max(len(corners) - 1, 0), np.uint32)
@@ -322,19 +343,37 @@ class Mesh:
 
     @property
     def vertices(self) -> npt.NDArray[np.float64]:
-        """The positions of the vertices, shape (N, 3)."""
-        return self._native.vertices()
+        """The positions of the vertices, shape (N, 3). To move them, make another mesh."""
+        if self._vertices is None:
+            self._vertices = frozen(self._native.vertices())
+        return self._vertices
 
     @property
     def triangles(self) -> npt.NDArray[np.int64]:
         """The indices of the vertices of each triangle, shape (M, 3)."""
-        return self._native.triangles()
+        if self._triangles is None:
+            self._triangles = frozen(self._native.triangles())
+        return self._triangles
 
     @property
     def velocity(self) -> tuple[float, float, float]:
         """The velocity of the mesh."""
         x, y, z = self._native.velocity
         return x, y, z
+
+    @property
+    def groups(self) -> int:
+        """The collision groups of the mesh."""
+        return self._native.groups
+
+    def __copy__(self) -> Mesh:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Mesh:
+        return self
+
+    def __reduce__(self) -> Any:
+        return _mesh, (self.vertices, self.triangles, self.velocity, self.groups)
 
     def __len__(self) -> int:
         return len(self._native)
@@ -343,21 +382,35 @@ class Mesh:
         return f"<carom.Mesh: {len(self)} triangles>"
 
 
-Walls = Union[Wall, Mesh, Iterable[Union[Wall, Mesh]]]
+def _mesh(vertices: Any, triangles: Any, velocity: Any, groups: int) -> Mesh:
+    return Mesh(vertices, triangles, velocity=velocity, groups=groups)
+
+
+Walls = Union[Wall, Mesh, Iterable[Union[Wall, Mesh, Sequence[Wall]]]]
+
+
+def as_walls(walls: Optional[Walls]) -> Optional[tuple[Union[Wall, Mesh], ...]]:
+    """Returns walls in one tuple. A list in a list is that of :meth:`Wall.inside_box`."""
+    if walls is None:
+        return None
+    if isinstance(walls, (Wall, Mesh)):
+        return (walls,)
+    if not isinstance(walls, Iterable):
+        raise TypeError(f"walls is {type(walls).__name__}, but must be a carom.Wall, a carom.Mesh, or a list of them")
+    flat: list[Union[Wall, Mesh]] = []
+    for wall in walls:
+        several = wall if isinstance(wall, (list, tuple)) else [wall]
+        for one in several:
+            if not isinstance(one, (Wall, Mesh)):
+                raise TypeError(f"walls has a {type(one).__name__}, but must have carom.Wall and carom.Mesh")
+            flat.append(one)
+    return tuple(flat)
 
 
 def native_walls(walls: Optional[Walls]) -> Optional[_carom.Walls]:
     """Returns the walls of a step for the extension module."""
-    if walls is None:
+    flat = as_walls(walls)
+    if flat is None:
         return None
-    if isinstance(walls, (Wall, Mesh)):
-        walls = [walls]
-    simple, meshes = [], []
-    for wall in walls:
-        if isinstance(wall, Wall):
-            simple.append(wall._given)
-        elif isinstance(wall, Mesh):
-            meshes.append(wall._native)
-        else:
-            raise TypeError(f"walls has a {type(wall).__name__}, but must have carom.Wall and carom.Mesh")
-    return _carom.Walls(simple, meshes)
+    simple = [wall._given for wall in flat if isinstance(wall, Wall)]
+    return _carom.Walls(simple, [mesh._native for mesh in flat if isinstance(mesh, Mesh)])

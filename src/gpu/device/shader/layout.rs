@@ -409,7 +409,7 @@ layouts! {
         listed: u32,
         planned: f32,
         carried: f32,
-        unused: u32,
+        contact_time: f32,
     }
 
     struct GpuImpact = "CaromImpact" {
@@ -463,6 +463,7 @@ layouts! {
         full: u32,
         longest: u32,
         longest_moving: u32,
+        far_away: u32,
     }
 
     struct WallImpulse = "WallImpulse" {
