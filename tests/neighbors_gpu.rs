@@ -8,8 +8,7 @@
 mod device;
 
 use carom::gpu::{
-    BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, RecordableSpheres, Status,
-    StepSummary,
+    BufferOptions, CollisionBuffers, DeviceSpheres, RecordableSpheres, Status, StepSummary,
 };
 use carom::{
     Backend, Detector, Domain, Error, NeighborList, NeighborSearch, Options, Sphere, SphereSet,
@@ -41,7 +40,7 @@ struct World {
 impl World {
     fn new(options: &BufferOptions) -> Self {
         let device = Device::real();
-        let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+        let pipeline = device.pipeline();
         let buffers = pipeline.create_buffers(options).expect("buffers");
         Self { device, buffers }
     }
@@ -271,7 +270,7 @@ fn a_search_that_was_not_asked_for_or_is_invalid_is_an_error() {
     assert!(world.buffers.neighbor_offsets().is_err());
     assert!(world.buffers.neighbors_dispatch().is_err());
 
-    let pipeline = CollisionPipeline::new(&world.device.device).expect("a pipeline");
+    let pipeline = world.device.pipeline();
     let with_walls = BufferOptions::new(2).with_neighbors().with_walls(1);
     let refused = pipeline.create_buffers(&with_walls);
     assert!(matches!(

@@ -6,18 +6,21 @@
 )]
 
 use std::mem::offset_of;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use carom::gpu::{
-    Attribute, CollisionBuffers, DeviceSpheres, ExactCollisions, RecordableSpheres, Ticket, wgpu,
+    Attribute, CollisionBuffers, CollisionPipeline, DeviceSpheres, ExactCollisions,
+    RecordableSpheres, Ticket, wgpu,
 };
 use carom::{Error, Sphere, Step};
 use wgpu::util::DeviceExt;
 
+#[derive(Clone)]
 pub(crate) struct Device {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     complaints: Arc<Mutex<Vec<String>>>,
+    pipeline: Arc<OnceLock<CollisionPipeline>>,
 }
 
 impl Device {
@@ -33,12 +36,21 @@ impl Device {
             device,
             queue,
             complaints,
+            pipeline: Arc::default(),
         }
     }
 
-    /// Returns a device of the first Vulkan, Metal or DX12 adapter, possibly a software adapter.
+    /// Returns a device of the first Vulkan, Metal or DX12 adapter, possibly a software adapter. The tests of a
+    /// program share it, because a software adapter takes seconds to compile the shaders.
     pub(crate) fn real() -> Self {
-        Self::with_limits(wgpu::Limits::default())
+        static SHARED: OnceLock<Device> = OnceLock::new();
+        let make = || Self::with_limits(wgpu::Limits::default());
+        SHARED.get_or_init(make).clone()
+    }
+
+    pub(crate) fn pipeline(&self) -> CollisionPipeline {
+        let make = || CollisionPipeline::new(&self.device).expect("the pipeline");
+        self.pipeline.get_or_init(make).clone()
     }
 
     pub(crate) fn with_limits(required_limits: wgpu::Limits) -> Self {

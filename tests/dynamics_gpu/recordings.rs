@@ -1,8 +1,7 @@
 //! Tests of recordings: what does not fit into their buffers, what is refused, and the state that they leave.
 
 use carom::gpu::{
-    Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, SimulationState,
-    SimulationStatus, wgpu,
+    Attribute, DeviceSpheres, SimulationBufferOptions, SimulationState, SimulationStatus, wgpu,
 };
 use carom::{Domain, Error, HardSphere, Simulation, SimulationOptions, Wall, Walls};
 use glam::DVec3;
@@ -140,7 +139,7 @@ fn spheres_with_invalid_values_take_no_part() {
 #[test]
 fn options_that_only_the_cpu_has_are_named_errors() {
     let device = Device::real();
-    let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+    let pipeline = device.pipeline();
     let problem = |options: SimulationBufferOptions| match pipeline.create_simulation(&options) {
         Err(Error::InvalidSimulation { problem, .. }) => problem,
         other => panic!("{other:?}"),
@@ -230,7 +229,7 @@ fn options_that_only_the_cpu_has_are_named_errors() {
 #[test]
 fn recordings_that_cannot_be_made_are_named_errors() {
     let device = Device::noop(&wgpu::DeviceDescriptor::default());
-    let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+    let pipeline = device.pipeline();
     let options = SimulationBufferOptions::new(2).with_recordings(1);
     let mut simulation = pipeline.create_simulation(&options).expect("buffers");
     let words = device.words(&[0; 24]);

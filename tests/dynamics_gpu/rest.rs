@@ -236,11 +236,11 @@ fn the_floor_bears_the_weight_of_a_column() {
             .map(|k| HardSphere::new([0.5, f64::from(k) + 0.5, 0.5], 0.5).with_mass(2.0))
             .collect();
         let rules = under_gravity(open_box(0.0, 1.0, false), [0.2; 2], contact_time);
-        let pile = settled(&column, &buffers(room, &rules), 90);
+        let pile = settled(&column, &buffers(room, &rules), 60);
         assert!((pile.force - 1.0).abs() < 1e-4, "{count}: {}", pile.force);
         assert_eq!(pile.state.kinetic_energy, 0.0, "{count}");
-        assert_eq!(pile.impacts[60..].iter().sum::<u64>(), 0, "{count}");
-        assert_eq!(pile.substeps[60..].iter().sum::<u64>(), 30, "{count}");
+        assert_eq!(pile.impacts[30..].iter().sum::<u64>(), 0, "{count}");
+        assert_eq!(pile.substeps[30..].iter().sum::<u64>(), 30, "{count}");
         for (ball, start) in pile.spheres.iter().zip(&column) {
             let moved = DVec3::from(ball.center).distance(start.center.into());
             assert!(moved < 1e-4, "{count}: {moved}");
@@ -279,11 +279,11 @@ fn a_pile_comes_to_rest() {
         })
         .collect();
     let rules = under_gravity(open_box(0.0, 4.0, false), [0.1; 2], 1e-3);
-    let pile = settled(&balls, &buffers(balls.len(), &rules), 300);
+    let pile = settled(&balls, &buffers(balls.len(), &rules), 270);
     let mut sorted = pile.substeps.clone();
     sorted.sort_unstable();
     let most = *sorted.last().expect("frames");
-    assert!(most <= 50 * sorted[150].max(2), "{most} substeps");
+    assert!(most <= 50 * sorted[135].max(2), "{most} substeps");
     let most = *pile.impacts.iter().max().expect("frames");
     assert!(most <= 50 * balls.len() as u64, "{most} impacts");
     let energy = pile.state.kinetic_energy / balls.len() as f64;
@@ -437,12 +437,12 @@ fn a_floor_that_moves_carries_a_pile() {
 #[test]
 fn a_squeezed_disc_overlaps_the_walls_or_stops_the_clock() {
     let walls = [
-        Wall::half_space([1.0, 0.0, 0.0], 0.0).with_velocity([1.0, 0.0, 0.0]),
+        Wall::half_space([1.0, 0.0, 0.0], 0.75).with_velocity([1.0, 0.0, 0.0]),
         Wall::half_space([-1.0, 0.0, 0.0], -2.0),
         Wall::half_space([0.0, 1.0, 0.0], 0.0),
     ];
     let walls: Walls = walls.into_iter().collect();
-    let disc = HardSphere::new([1.2, 0.5, 0.0], 0.5);
+    let disc = HardSphere::new([1.35, 0.5, 0.0], 0.5);
     for (restitution, contact_time, gravity) in
         [(0.5, 1e-3, -9.8), (0.9, 1e-2, -9.8), (0.5, 0.0, 0.0)]
     {
@@ -450,22 +450,22 @@ fn a_squeezed_disc_overlaps_the_walls_or_stops_the_clock() {
             .with_gravity([0.0, gravity, 0.0]);
         let mut world = World::new(&[disc], &buffers(1, &rules));
         let mut last = SimulationState::default();
-        // The room is gone at time 1.
-        for frame in 0..75 {
+        // The room is gone at time 0.25.
+        for frame in 0..20 {
             let mut state = world.record(1.0 / 60.0);
-            for _ in 0..10 {
+            for _ in 0..40 {
                 if state.remaining > 0.0 {
                     state = world.record(0.0);
                 }
             }
             let stands = state.remaining > 0.0;
-            assert_eq!(stands, gravity == 0.0 && frame > 58, "{frame} {state:?}");
+            assert_eq!(stands, gravity == 0.0 && frame > 13, "{frame} {state:?}");
             if stands {
                 assert!(
                     state.status.contains(SimulationStatus::COLLAPSE),
                     "{state:?}"
                 );
-                assert!((state.time - 1.0).abs() < 0.02, "{state:?}");
+                assert!((state.time - 0.25).abs() < 0.02, "{state:?}");
             }
             last = state;
             let [x, y, _] = world.spheres()[0].center;
