@@ -206,6 +206,7 @@ pub(crate) struct Detector {
 }
 
 impl Detector {
+    #[expect(clippy::too_many_arguments, reason = "they are those of Python")]
     fn find<T: Detected>(
         &self,
         py: Python<'_>,
@@ -214,6 +215,7 @@ impl Detector {
         dt: f64,
         given: Option<GivenDomain>,
         walls: Option<&Walls>,
+        without_separating: bool,
     ) -> PyResult<Found> {
         let spare = T::spare(&self.spares);
         let first = spare.read(first)?;
@@ -226,6 +228,7 @@ impl Detector {
             dt: T::rounded(dt),
             domain: domain::<T>(given),
             walls: walls.map(T::of_walls).transpose()?,
+            without_separating,
         };
         py.detach(|| {
             self.engine
@@ -259,7 +262,8 @@ impl Detector {
         })
     }
 
-    #[pyo3(signature = (first, second, dt, domain, walls))]
+    #[expect(clippy::too_many_arguments, reason = "they are those of Python")]
+    #[pyo3(signature = (first, second, dt, domain, walls, without_separating=false))]
     fn detect(
         &self,
         py: Python<'_>,
@@ -268,11 +272,28 @@ impl Detector {
         dt: f64,
         domain: Option<GivenDomain>,
         walls: Option<&Walls>,
+        without_separating: bool,
     ) -> PyResult<Found> {
         if first.is_float32() {
-            self.find::<f32>(py, &first, second.as_ref(), dt, domain, walls)
+            self.find::<f32>(
+                py,
+                &first,
+                second.as_ref(),
+                dt,
+                domain,
+                walls,
+                without_separating,
+            )
         } else {
-            self.find::<f64>(py, &first, second.as_ref(), dt, domain, walls)
+            self.find::<f64>(
+                py,
+                &first,
+                second.as_ref(),
+                dt,
+                domain,
+                walls,
+                without_separating,
+            )
         }
     }
 }
@@ -311,6 +332,7 @@ impl<T: Scalar> Results<T> {
             dt,
             domain,
             walls,
+            without_separating,
         } = self;
         workers.run(|| {
             let mut step = match second {
@@ -320,6 +342,9 @@ impl<T: Scalar> Results<T> {
             step = step.in_domain(domain);
             if let Some(walls) = walls {
                 step = step.with_walls(walls);
+            }
+            if *without_separating {
+                step = step.without_separating();
             }
             detector.detect_into(&step, collisions).map_err(of_carom)?;
             let other = second.as_ref().unwrap_or(first);

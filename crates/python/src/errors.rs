@@ -187,6 +187,16 @@ pub(crate) fn of_formats(error: carom_formats::Error) -> PyErr {
     }
 }
 
+/// Returns the exception for bytes that are no simulation.
+pub(crate) fn of_snapshot(error: &bincode::ErrorKind) -> PyErr {
+    PyValueError::new_err(match error {
+        bincode::ErrorKind::Custom(text) if text.starts_with("the snapshot") => text.clone(),
+        _ => format!(
+            "the snapshot of a simulation is invalid: {error}; it has been changed or cut off; take another copy"
+        ),
+    })
+}
+
 /// Returns the exception for memory that could not be allocated.
 pub(crate) fn out_of_memory(items: usize, size: usize, what: &str) -> PyErr {
     let bytes = items.saturating_mul(size);

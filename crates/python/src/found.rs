@@ -19,6 +19,8 @@ pub(crate) struct Results<T: Scalar> {
     pub(crate) dt: T,
     pub(crate) domain: Domain,
     pub(crate) walls: Option<Arc<carom::Walls<T>>>,
+    /// Whether pairs that touch at the start and move apart are left out.
+    pub(crate) without_separating: bool,
 }
 
 pub(crate) enum AnyFound {

@@ -7,22 +7,23 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{ThreadId, current, sleep};
 use std::time::{Duration, Instant};
 
+use bincode::Options as _;
 use bytemuck::{Pod, Zeroable};
 use carom::{
-    Domain, Encounter, HardSphere, Impact, Outcome, Partner, Removal, Response, SimulationOptions,
-    StepReport,
+    Combine, Domain, Encounter, HardSphere, Impact, Outcome, Partner, Removal, Response,
+    SimulationOptions, StepReport,
 };
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::{PySystemExit, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat};
 
 use crate::arrays::{array, copy, copy_rows, gather, gather_indexed, room, rows};
-use crate::errors::of_carom;
+use crate::errors::{of_carom, of_snapshot};
 use crate::kept::Kept;
 use crate::pool::{Workers, in_callback};
 use crate::set::GivenDomain;
-use crate::walls::Walls;
+use crate::walls::{Mesh, Parts, Walls, parts};
 
 /// How often a step that is on its way asks whether the user wants to end it.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -117,6 +118,26 @@ struct RemovalRow {
     sphere: i64,
 }
 
+/// A contact as an entry of a structured array.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct ContactRow {
+    sphere: i64,
+    partner: i64,
+    at_wall: u8,
+    rest: [u8; 7],
+}
+
+fn contact(&(sphere, other): &(u32, Partner)) -> ContactRow {
+    let (partner, at_wall) = partner(other);
+    ContactRow {
+        sphere: sphere.into(),
+        partner,
+        at_wall: at_wall.into(),
+        rest: [0; 7],
+    }
+}
+
 fn partner(partner: Partner) -> (i64, bool) {
     match partner {
         Partner::Sphere(index) => (index.into(), false),
@@ -150,7 +171,7 @@ fn removal(removal: &Removal) -> RemovalRow {
 fn bytes<T: Pod>(py: Python<'_>, rows: Vec<T>) -> PyResult<Py<PyAny>> {
     let from = bytemuck::cast_slice::<T, u8>(&rows);
     let mut to = Vec::new();
-    room(&mut to, from.len(), "the impacts")?;
+    room(&mut to, from.len(), "the lists of the report")?;
     to.extend_from_slice(from);
     Ok(array(py, to))
 }
@@ -160,9 +181,14 @@ fn report<'py>(
     workers: &Workers,
     of: &StepReport,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (removed, impacts) = py.detach(|| {
+    let (removed, impacts, contacts) = py.detach(|| {
         workers.run(|| -> PyResult<_> {
-            Ok((gather(&of.removed, removal)?, gather(&of.impacts, impact)?))
+            let mut contacts = Vec::new();
+            for list in [&of.began, &of.lasted, &of.ended] {
+                contacts.push(gather(list, contact)?);
+            }
+            let (removed, impacts) = (gather(&of.removed, removal)?, gather(&of.impacts, impact)?);
+            Ok((removed, impacts, contacts))
         })
     })?;
     let to = PyDict::new(py);
@@ -177,21 +203,43 @@ fn report<'py>(
     to.set_item("largest_island", of.largest_island)?;
     to.set_item("removed", bytes(py, removed)?)?;
     to.set_item("impacts", bytes(py, impacts)?)?;
+    for (name, list) in ["began", "lasted", "ended"].into_iter().zip(contacts) {
+        to.set_item(name, bytes(py, list)?)?;
+    }
     Ok(to)
 }
 
-/// Reads what a rule says of one of the two objects that meet: a velocity, or that it is removed.
+/// What a rule may return.
+const ANSWERS: &str = "must return \"bounce\", \"ignore\", a restitution or two outcomes";
+
+/// Reads what a rule says of one of the two objects that meet: a velocity, or a word.
 fn outcome(answer: &Bound<'_, PyAny>) -> PyResult<Outcome> {
     if let Ok(velocity) = answer.extract::<[f64; 3]>() {
         return Ok(Outcome::Velocity(velocity));
     }
-    match answer.extract::<String>() {
-        Ok(word) if word == "remove" => Ok(Outcome::Remove),
+    match answer.extract::<String>().as_deref() {
+        Ok("remove") => Ok(Outcome::Remove),
+        Ok("keep") => Ok(Outcome::Keep),
+        Ok("bounce") => Ok(Outcome::Bounce),
         _ => Err(PyTypeError::new_err(format!(
-            "the rule says {} for a sphere, but must give three numbers, its new velocity, or \"remove\"",
+            "the rule says {} for a sphere, but must give three numbers, its new velocity, or \"keep\", \"bounce\" or \"remove\"",
             answer.repr()?
         ))),
     }
+}
+
+/// Reads a number, which is no bool, also not one of NumPy.
+fn restitution(answer: &Bound<'_, PyAny>) -> Option<f64> {
+    if let Ok(number) = answer.cast::<PyFloat>() {
+        return Some(number.value());
+    }
+    let is_bool = answer.is_instance_of::<PyBool>()
+        || answer
+            .getattr("dtype")
+            .and_then(|dtype| dtype.getattr("kind")?.extract::<String>())
+            .is_ok_and(|kind| kind == "b");
+    let number = answer.extract().ok();
+    number.filter(|_| !is_bool)
 }
 
 /// Asks a function of the user what an encounter does.
@@ -217,14 +265,17 @@ fn ask(py: Python<'_>, rule: &Py<PyAny>, meeting: &Encounter) -> PyResult<Respon
             "bounce" => Ok(Response::Bounce),
             "ignore" => Ok(Response::Ignore),
             _ => Err(PyValueError::new_err(format!(
-                "the rule says {word:?}, but must return \"bounce\", \"ignore\" or two outcomes"
+                "the rule says {word:?}, but {ANSWERS}"
             ))),
         };
+    }
+    if let Some(restitution) = restitution(&answer) {
+        return Ok(Response::BounceWith(restitution));
     }
     match answer.extract::<[Bound<'_, PyAny>; 2]>() {
         Ok([one, other]) => Ok(Response::Each([outcome(&one)?, outcome(&other)?])),
         Err(_) => Err(PyTypeError::new_err(format!(
-            "the rule says {}, but must return \"bounce\", \"ignore\" or two outcomes: for the sphere and its partner",
+            "the rule says {}, but {ANSWERS}: for the sphere and its partner",
             answer.repr()?
         ))),
     }
@@ -269,6 +320,44 @@ impl GivenSpheres<'_> {
     }
 }
 
+/// Returns the body of a number, of which a negative one is none.
+fn body(body: i64) -> PyResult<Option<u32>> {
+    match u32::try_from(body) {
+        Ok(body) => Ok(Some(body)),
+        Err(_) if body < 0 => Ok(None),
+        Err(_) => Err(PyValueError::new_err(format!(
+            "a body has the number {body}, but must be less than 2**32"
+        ))),
+    }
+}
+
+fn bodies(given: &Bound<'_, PyArray1<i64>>) -> PyResult<Vec<Option<u32>>> {
+    let mut bodies = Vec::new();
+    copy(given, &mut bodies, "bodies")?;
+    bodies.into_iter().map(body).collect()
+}
+
+/// Copies the values of an array of one dimension.
+fn values<T: numpy::Element + Copy>(given: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<T>> {
+    let mut to = Vec::new();
+    copy(given.cast::<PyArray1<T>>()?, &mut to, what)?;
+    Ok(to)
+}
+
+fn combine(name: &str) -> PyResult<Combine> {
+    Ok(match name {
+        "average" => Combine::Average,
+        "min" => Combine::Min,
+        "multiply" => Combine::Multiply,
+        "max" => Combine::Max,
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "combine is {name:?}, but must be \"average\", \"min\", \"multiply\" or \"max\""
+            )));
+        }
+    })
+}
+
 fn options(given: &Bound<'_, PyDict>) -> PyResult<SimulationOptions> {
     let mut options = SimulationOptions::new();
     for (name, value) in given {
@@ -277,29 +366,19 @@ fn options(given: &Bound<'_, PyDict>) -> PyResult<SimulationOptions> {
             "wall_restitution" => options.with_wall_restitution(value.extract()?),
             "contact_time" => options.with_contact_time(value.extract()?),
             "gravity" => options.with_gravity(value.extract::<[f64; 3]>()?),
-            "groups" => {
-                let mut groups = Vec::new();
-                copy(value.cast::<PyArray1<u32>>()?, &mut groups, "groups")?;
-                options.with_groups(groups)
+            "restitutions" => {
+                let (each, rule) = value.extract::<(Bound<'_, PyAny>, String)>()?;
+                options.with_restitutions(values(&each, "restitution")?, combine(&rule)?)
             }
-            "bodies" => {
-                let mut bodies = Vec::new();
-                copy(value.cast::<PyArray1<i64>>()?, &mut bodies, "bodies")?;
-                let body = |&body: &i64| match u32::try_from(body) {
-                    Ok(body) => Ok(Some(body)),
-                    Err(_) if body < 0 => Ok(None),
-                    Err(_) => Err(PyValueError::new_err(format!(
-                        "a body has the number {body}, but must be less than 2**32"
-                    ))),
-                };
-                options.with_bodies(bodies.iter().map(body).collect::<PyResult<_>>()?)
-            }
+            "groups" => options.with_groups(values(&value, "groups")?),
+            "bodies" => options.with_bodies(bodies(value.cast()?)?),
             "domain" => options.with_domain(domain(Some(value.extract()?))),
             "walls" => {
                 let walls = value.cast::<Walls>()?;
                 options.with_walls((*walls.get().rounded()?).clone())
             }
             "impacts" if value.extract()? => options.with_impact_list(),
+            "contacts" if value.extract()? => options.with_contact_changes(),
             "one_sided_meshes" if value.extract()? => options.with_one_sided_meshes(),
             "max_impacts" => options.with_max_impacts(value.extract()?),
             "max_step_impacts" => options.with_max_step_impacts(value.extract()?),
@@ -315,7 +394,79 @@ fn domain(given: Option<GivenDomain>) -> Domain {
     crate::set::domain::<f32>(given)
 }
 
+/// How simulations are written: in a fixed order of bytes, and without bytes behind them.
+fn written() -> impl bincode::Options {
+    bincode::options().with_fixint_encoding()
+}
+
+fn indices(given: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let given = values::<i64>(given, "the indices")?;
+    let index = |index: i64| Ok(usize::try_from(index)?);
+    given.into_iter().map(index).collect()
+}
+
+/// What some spheres get, one value for each, or nothing.
+struct OfSpheres {
+    groups: Vec<u32>,
+    bodies: Vec<Option<u32>>,
+    restitutions: Vec<f64>,
+}
+
+impl OfSpheres {
+    fn new(given: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let mut new = Self {
+            groups: Vec::new(),
+            bodies: Vec::new(),
+            restitutions: Vec::new(),
+        };
+        for (name, value) in given {
+            match &*name.extract::<String>()? {
+                "groups" => new.groups = values(&value, "groups")?,
+                "bodies" => new.bodies = bodies(value.cast()?)?,
+                _ => new.restitutions = values(&value, "restitution")?,
+            }
+        }
+        Ok(new)
+    }
+
+    fn set(
+        &self,
+        simulation: &mut carom::Simulation,
+        spheres: &[usize],
+    ) -> Result<(), carom::Error> {
+        let each = || spheres.iter().copied();
+        // An error, before anything is changed.
+        let mut restitutions = each().zip(self.restitutions.iter().copied());
+        if let Some((sphere, wrong)) = restitutions.find(|(_, e)| !(0.0..=1.0).contains(e)) {
+            simulation.set_restitution_of(sphere, wrong)?;
+        }
+        for (sphere, &groups) in each().zip(&self.groups) {
+            simulation.set_groups(sphere, groups)?;
+        }
+        for (sphere, &body) in each().zip(&self.bodies) {
+            simulation.set_body(sphere, body)?;
+        }
+        for (sphere, &restitution) in each().zip(&self.restitutions) {
+            simulation.set_restitution_of(sphere, restitution)?;
+        }
+        Ok(())
+    }
+}
+
 impl Simulation {
+    fn of(simulation: carom::Simulation) -> Self {
+        let domain = simulation.domain();
+        let domain =
+            (!domain.is_open()).then(|| (domain.origin(), domain.edges(), domain.periodic()));
+        Self {
+            domain,
+            inner: Kept::new(Inner {
+                simulation,
+                version: 1,
+            }),
+        }
+    }
+
     /// Does something with the simulation, on the threads of the pool.
     fn with<R: Send>(
         &self,
@@ -355,23 +506,40 @@ impl Simulation {
         let options = options(given)?;
         let workers = Workers::new(py)?;
         let made = py.detach(|| workers.run(|| carom::Simulation::new(spheres, options)));
-        let made = made.map_err(of_carom)?;
-        let domain = made.domain();
-        let domain =
-            (!domain.is_open()).then(|| (domain.origin(), domain.edges(), domain.periodic()));
-        Ok(Self {
-            inner: Kept::new(Inner {
-                simulation: made,
-                version: 1,
-            }),
-            domain,
-        })
+        Ok(Self::of(made.map_err(of_carom)?))
+    }
+
+    /// Returns a copy, which goes on with the same bytes.
+    fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with(py, |simulation| simulation.clone()).map(Self::of)
+    }
+
+    /// Returns the simulation as bytes.
+    fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let written = self.with(py, |simulation| written().serialize(simulation))?;
+        Ok(PyBytes::new(
+            py,
+            &written.map_err(|error| of_snapshot(&error))?,
+        ))
+    }
+
+    /// Returns the simulation of bytes that [`snapshot`](Self::snapshot) returned.
+    #[staticmethod]
+    fn of_snapshot(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let workers = Workers::new(py)?;
+        let read = py.detach(|| workers.run(|| written().deserialize(bytes)));
+        read.map(Self::of).map_err(|error| of_snapshot(&error))
     }
 
     /// The domain, whose numbers are float32.
     #[getter]
     fn domain(&self) -> Option<GivenDomain> {
         self.domain
+    }
+
+    #[getter]
+    fn gravity(&self, py: Python<'_>) -> PyResult<[f64; 3]> {
+        self.with(py, |simulation| simulation.gravity())
     }
 
     #[getter]
@@ -445,20 +613,124 @@ impl Simulation {
         })
     }
 
-    /// Puts a sphere back. Its radius and its mass stay.
+    /// Puts a sphere back. Its radius and its mass stay, unless others are given.
+    #[pyo3(signature = (sphere, center, velocity, radius, mass))]
     fn restore(
         &self,
         py: Python<'_>,
         sphere: usize,
         center: [f64; 3],
         velocity: [f64; 3],
+        radius: Option<f64>,
+        mass: Option<f64>,
     ) -> PyResult<()> {
         self.change(py, |simulation| {
             let old = simulation.spheres().get(sphere).copied();
-            let (radius, mass) = old.map_or((0.0, 1.0), |old| (old.radius, old.mass));
-            let new = HardSphere::new(center, radius).with_velocity(velocity);
-            simulation.restore(sphere, new.with_mass(mass))
+            let (old_radius, old_mass) = old.map_or((0.0, 1.0), |old| (old.radius, old.mass));
+            let new = HardSphere::new(center, radius.unwrap_or(old_radius)).with_velocity(velocity);
+            simulation.restore(sphere, new.with_mass(mass.unwrap_or(old_mass)))
         })
+    }
+
+    /// Adds spheres, all or none, and returns their indices. `given` has the names that [`of_spheres`](Self::of_spheres)
+    /// takes.
+    fn add(
+        &self,
+        py: Python<'_>,
+        spheres: GivenSpheres<'_>,
+        given: &Bound<'_, PyDict>,
+    ) -> PyResult<Py<PyAny>> {
+        let spheres = spheres.spheres()?;
+        let given = OfSpheres::new(given)?;
+        let added = self.change(py, |simulation| {
+            // Their indices are those of the rows here.
+            let check = SimulationOptions::new()
+                .with_restitutions(given.restitutions.clone(), Combine::Average);
+            carom::Simulation::new(spheres.clone(), check)?;
+            let mut added = Vec::new();
+            for sphere in spheres {
+                match simulation.add(sphere) {
+                    Ok(index) => added.push(index as usize),
+                    Err(error) => {
+                        for index in added {
+                            simulation.remove(index)?;
+                        }
+                        return Err(error);
+                    }
+                }
+            }
+            given.set(simulation, &added)?;
+            Ok(added)
+        })?;
+        let index = |&index: &usize| i64::try_from(index).unwrap_or(i64::MAX);
+        Ok(array(py, gather(&added, index)?))
+    }
+
+    /// Removes spheres, all or none. No index is there twice.
+    fn remove(&self, py: Python<'_>, spheres: &Bound<'_, PyAny>) -> PyResult<()> {
+        let spheres = indices(spheres)?;
+        self.change(py, |simulation| {
+            let is_present = |&index: &usize| {
+                index < simulation.spheres().len() && !simulation.is_removed(index)
+            };
+            if let Some(absent) = spheres.iter().copied().find(|index| !is_present(index)) {
+                return simulation.remove(absent).map(drop);
+            }
+            let mut all = spheres.into_iter();
+            all.try_for_each(|sphere| simulation.remove(sphere).map(drop))
+        })
+    }
+
+    /// Sets `groups`, `bodies` or `restitutions` of some spheres, which are present.
+    fn of_spheres(
+        &self,
+        py: Python<'_>,
+        spheres: &Bound<'_, PyAny>,
+        given: &Bound<'_, PyDict>,
+    ) -> PyResult<()> {
+        let spheres = indices(spheres)?;
+        let given = OfSpheres::new(given)?;
+        self.change(py, |simulation| given.set(simulation, &spheres))
+    }
+
+    /// Sets a number for the whole simulation.
+    fn set(&self, py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if name == "gravity" {
+            let gravity = value.extract::<[f64; 3]>()?;
+            return self.change(py, |simulation| simulation.set_gravity(gravity));
+        }
+        let value = value.extract::<f64>()?;
+        self.change(py, |simulation| match name {
+            "restitution" => simulation.set_restitution(value),
+            "wall_restitution" => simulation.set_wall_restitution(value),
+            _ => simulation.set_contact_time(value),
+        })
+    }
+
+    /// Returns the walls but for meshes, where they are.
+    fn walls(&self, py: Python<'_>) -> PyResult<Vec<Option<Parts>>> {
+        self.with(py, |simulation| {
+            simulation.walls().simple().iter().map(parts).collect()
+        })
+    }
+
+    /// Returns the meshes, of which the package knows the collision groups.
+    fn meshes(&self, py: Python<'_>, groups: Vec<u32>) -> PyResult<Vec<Mesh>> {
+        let walls = self.with(py, |simulation| simulation.walls())?;
+        let meshes = walls.meshes().iter().zip(groups);
+        let made = meshes.map(|(mesh, groups)| Mesh::of_simulation(mesh, groups));
+        made.collect::<Result<_, _>>().map_err(of_carom)
+    }
+
+    fn set_walls(&self, py: Python<'_>, walls: &Walls) -> PyResult<()> {
+        let new = walls.rounded()?;
+        self.change(py, |simulation| {
+            simulation.edit_walls(|walls| walls.clone_from(&new))
+        })
+    }
+
+    fn enable_wall(&self, py: Python<'_>, wall: usize, enabled: bool) -> PyResult<()> {
+        self.change(py, |simulation| simulation.set_wall_enabled(wall, enabled))
     }
 
     fn separate(&self, py: Python<'_>, passes: u32) -> PyResult<u32> {

@@ -111,17 +111,22 @@ impl<T: OfWalls> Sets<T> {
         })
     }
 
-    fn step(&self, dt: f64) -> Step<'_, carom::Spheres<'_, T>> {
-        match &self.second {
+    fn step(&self, dt: f64, without_separating: bool) -> Step<'_, carom::Spheres<'_, T>> {
+        let step = match &self.second {
             None => Step::new(self.first.spheres(), T::rounded(dt)),
             Some(second) => Step::between(self.first.spheres(), second.spheres(), T::rounded(dt)),
+        };
+        if without_separating {
+            step.without_separating()
+        } else {
+            step
         }
     }
 }
 
 /// Checks a list of pairs.
 #[pyfunction]
-#[pyo3(signature = (given, first, second, dt, cell))]
+#[pyo3(signature = (given, first, second, dt, cell, without_separating=false))]
 pub(crate) fn verify(
     py: Python<'_>,
     given: GivenList<'_>,
@@ -129,12 +134,13 @@ pub(crate) fn verify(
     second: Option<Given<'_>>,
     dt: f64,
     cell: Option<GivenDomain>,
+    without_separating: bool,
 ) -> PyResult<Report> {
     fn check<T: OfWalls>(
         py: Python<'_>,
         given: &GivenList<'_>,
         (first, second): (&Given<'_>, Option<&Given<'_>>),
-        dt: f64,
+        (dt, without_separating): (f64, bool),
         cell: Option<GivenDomain>,
     ) -> PyResult<Report>
     where
@@ -144,8 +150,10 @@ pub(crate) fn verify(
         let sets = Sets::<T>::new(first, second)?;
         let domain = domain::<T>(cell);
         let workers = Workers::new(py)?;
-        let found =
-            py.detach(|| workers.run(|| carom::verify(&sets.step(dt).in_domain(&domain), &hits)));
+        let found = py.detach(|| {
+            workers
+                .run(|| carom::verify(&sets.step(dt, without_separating).in_domain(&domain), &hits))
+        });
         let found = found.map_err(of_carom)?;
         let text = found.to_string();
         report(py, &workers, &found, text, |hit: &T::Collision| {
@@ -153,6 +161,7 @@ pub(crate) fn verify(
         })
     }
     let sets = (&first, second.as_ref());
+    let dt = (dt, without_separating);
     if first.is_float32() {
         check::<f32>(py, &given, sets, dt, cell)
     } else {
@@ -162,7 +171,8 @@ pub(crate) fn verify(
 
 /// Checks a list of spheres that touch walls.
 #[pyfunction]
-#[pyo3(signature = (given, first, second, dt, cell, walls))]
+#[expect(clippy::too_many_arguments, reason = "they are those of Python")]
+#[pyo3(signature = (given, first, second, dt, cell, walls, without_separating=false))]
 pub(crate) fn verify_walls(
     py: Python<'_>,
     given: GivenList<'_>,
@@ -171,12 +181,13 @@ pub(crate) fn verify_walls(
     dt: f64,
     cell: Option<GivenDomain>,
     walls: &Walls,
+    without_separating: bool,
 ) -> PyResult<Report> {
     fn check<T: OfWalls>(
         py: Python<'_>,
         given: &GivenList<'_>,
         (first, second): (&Given<'_>, Option<&Given<'_>>),
-        dt: f64,
+        (dt, without_separating): (f64, bool),
         cell: Option<GivenDomain>,
         walls: &Walls,
     ) -> PyResult<Report>
@@ -190,7 +201,10 @@ pub(crate) fn verify_walls(
         let workers = Workers::new(py)?;
         let found = py.detach(|| {
             workers.run(|| {
-                let step = sets.step(dt).in_domain(&domain).with_walls(&walls);
+                let step = sets
+                    .step(dt, without_separating)
+                    .in_domain(&domain)
+                    .with_walls(&walls);
                 carom::verify_walls(&step, &hits)
             })
         });
@@ -201,6 +215,7 @@ pub(crate) fn verify_walls(
         })
     }
     let sets = (&first, second.as_ref());
+    let dt = (dt, without_separating);
     if first.is_float32() {
         check::<f32>(py, &given, sets, dt, cell, walls)
     } else {

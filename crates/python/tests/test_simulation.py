@@ -135,7 +135,7 @@ def test_rules():
         simulation = carom.Simulation(**given)
         simulation.step(2.0, lambda encounter, answer=answer: answer)
         assert np.allclose(simulation.center[:, 0], moved, rtol=0, atol=1e-14)
-    for answer, error in [("explode", ValueError), (("remove",), TypeError), (("remove", "me"), TypeError), (7, TypeError), (False, TypeError), ([1, 2, 3], TypeError)]:
+    for answer, error in [("explode", ValueError), (("remove",), TypeError), (("remove", "me"), TypeError), (7, ValueError), (False, TypeError), ([1, 2, 3], TypeError)]:
         with pytest.raises(error):
             carom.Simulation(**given).step(2.0, lambda encounter, answer=answer: answer)
 

@@ -163,9 +163,11 @@ def _frame(columns: Any) -> pandas.DataFrame:
 class _Step:
     """A step that was searched. A copy in another process has the arguments, and searches again if it must."""
 
-    __slots__ = ("_found", "_given", "domain", "dt", "dtype", "reason", "walls")
+    __slots__ = ("_found", "_given", "domain", "dt", "dtype", "reason", "walls", "without_separating")
 
-    def __init__(self, found: _carom.Found, reason: str, domain: Optional[Domain], walls: Any) -> None:
+    def __init__(
+        self, found: _carom.Found, reason: str, domain: Optional[Domain], walls: Any, without_separating: bool
+    ) -> None:
         self._found: Optional[_carom.Found] = found
         self._given: Any = None
         self.reason = reason
@@ -173,6 +175,7 @@ class _Step:
         self.dtype = np.dtype(np.float32 if found.is_float32 else np.float64)
         self.domain = domain
         self.walls = walls
+        self.without_separating = without_separating
 
     @property
     def given(self) -> Any:
@@ -183,7 +186,9 @@ class _Step:
         if self._found is None:
             native = _carom.Detector("cpu")
             first, second = self._given
-            self._found = native.detect(first, second, self.dt, parts(self.domain), native_walls(self.walls))
+            self._found = native.detect(
+                first, second, self.dt, parts(self.domain), native_walls(self.walls), self.without_separating
+            )
             self._given = None
         return self._found
 
@@ -196,11 +201,11 @@ class _Step:
         return len(first[0]), None if second is None else len(second[0])
 
     def __getstate__(self) -> Any:
-        return self.given, self.reason, self.dt, self.dtype, self.domain, self.walls
+        return self.given, self.reason, self.dt, self.dtype, self.domain, self.walls, self.without_separating
 
     def __setstate__(self, state: Any) -> None:
         self._found = None
-        self._given, self.reason, self.dt, self.dtype, self.domain, self.walls = state
+        self._given, self.reason, self.dt, self.dtype, self.domain, self.walls, self.without_separating = state
 
 
 class _List:
@@ -511,6 +516,7 @@ class Detector:
         walls: Optional[Walls] = None,
         groups: Optional[npt.ArrayLike] = None,
         bodies: Optional[npt.ArrayLike] = None,
+        without_separating: bool = False,
     ) -> Collisions:
         """Finds every pair of spheres that touch during a step: see :func:`carom.detect`."""
         sets = [(center, radius, velocity, groups, bodies)]
@@ -524,8 +530,9 @@ class Detector:
             number(dt, "dt"),
             parts(domain),
             native_walls(walls),
+            bool(without_separating),
         )
-        return Collisions(_Step(found, self._native.reason, domain, walls))
+        return Collisions(_Step(found, self._native.reason, domain, walls, bool(without_separating)))
 
     def __repr__(self) -> str:
         return f"<carom.Detector: {self.adapter or 'cpu'} ({self.reason})>"
@@ -578,6 +585,7 @@ def detect(
     walls: Optional[Walls] = None,
     groups: Optional[npt.ArrayLike] = None,
     bodies: Optional[npt.ArrayLike] = None,
+    without_separating: bool = False,
     backend: Backend = "auto",
 ) -> Collisions:
     """Finds every pair of spheres that touch during a step, and when they first touch.
@@ -604,6 +612,9 @@ def detect(
         Collision groups of all spheres, or of each, shape (N,): see :func:`carom.groups`.
     bodies : array_like of int, optional
         The compound body of each sphere, shape (N,). Spheres of one body are no pair. A negative number is no body.
+    without_separating : bool, optional
+        Whether to leave out what touches at the start and does not approach then, also at walls. So a program that bounces
+        spheres finds the next impact, and not the last one again.
     backend : {"auto", "cpu", "gpu"}, optional
         Where to search: see :class:`Detector`, which also keeps its memory from step to step.
 
@@ -629,7 +640,16 @@ def detect(
     array([0.5])
     """
     return _detector(backend).detect(
-        center, radius, velocity, dt, second=second, domain=domain, walls=walls, groups=groups, bodies=bodies
+        center,
+        radius,
+        velocity,
+        dt,
+        second=second,
+        domain=domain,
+        walls=walls,
+        groups=groups,
+        bodies=bodies,
+        without_separating=without_separating,
     )
 
 
@@ -733,6 +753,7 @@ def verify(
     second: Optional[Set] = None,
     domain: Optional[Domain] = None,
     groups: Optional[npt.ArrayLike] = None,
+    without_separating: bool = False,
 ) -> Verification:
     """Checks a list of pairs, from carom or from another program, in exact arithmetic on every pair of spheres.
 
@@ -756,6 +777,7 @@ def verify(
             given[1] if second is not None else None,
             number(dt, "dt"),
             parts(domain),
+            bool(without_separating),
         )
     )
 
@@ -771,6 +793,7 @@ def verify_walls(
     second: Optional[Set] = None,
     domain: Optional[Domain] = None,
     groups: Optional[npt.ArrayLike] = None,
+    without_separating: bool = False,
 ) -> Verification:
     """Checks a list of spheres that touch walls, like :func:`verify`. The columns are sphere, wall, toi and depth."""
     sets = [(center, radius, velocity, groups, None)]
@@ -790,5 +813,6 @@ def verify_walls(
             number(dt, "dt"),
             parts(domain),
             native,
+            bool(without_separating),
         )
     )

@@ -6,14 +6,14 @@ import sys
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, Literal, NamedTuple, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _carom
-from ._inputs import Array, centers_of, each, frozen, integer, number, numbers, of_type, vector, vectors, whole
-from ._world import Domain, Walls, native_walls, parts
+from ._inputs import Array, as_array, centers_of, each, frozen, integer, number, numbers, of_type, vector, vectors, whole
+from ._world import Domain, Mesh, Wall, Walls, as_walls, known_wall, native_walls, parts
 
 _IMPACT = np.dtype(
     {
@@ -31,6 +31,11 @@ _REMOVAL = np.dtype(
         "itemsize": 40,
     }
 )
+_CONTACT = np.dtype(
+    {"names": ["sphere", "partner", "at_wall"], "formats": ["i8", "i8", "?"], "offsets": [0, 8, 16], "itemsize": 24}
+)
+#: What spheres have besides their state: the type, and the value of a sphere that is added.
+_EACH: dict[str, tuple[Any, Any]] = {"groups": (np.uint32, 0), "bodies": (np.int64, -1), "restitutions": (np.float64, None)}
 
 
 class Encounter(NamedTuple):
@@ -72,9 +77,9 @@ class Encounter(NamedTuple):
     approach_speed: float
 
 
-#: Velocity after the impact, or "remove".
+#: Velocity after the impact, or "keep", "bounce" or "remove".
 Outcome = Union[str, npt.ArrayLike]
-Rule = Callable[[Encounter], Union[None, str, tuple[Outcome, Outcome]]]
+Rule = Callable[[Encounter], Union[None, str, float, tuple[Outcome, Outcome]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +112,10 @@ class StepReport:
     impacts : structured array
         With ``impacts=True``, the impacts in the order of time, with time, sphere, partner, at_wall, image, point, normal and
         impulse (the momentum that passes to the partner).
+    began, lasted, ended : structured arrays
+        With ``contacts=True``, the contacts of this step that were none of the step before, that were, and the contacts of
+        the step before that are none of this one, with sphere, partner and at_wall. Two are in contact in a step if they have
+        an impact in it, or press on each other at its end.
     """
 
     sphere_impacts: int
@@ -120,6 +129,9 @@ class StepReport:
     largest_island: int
     removed: Array
     impacts: Array
+    began: Array
+    lasted: Array
+    ended: Array
 
     def __repr__(self) -> str:
         return (
@@ -147,8 +159,13 @@ class Simulation:
         Walls at time 0, whose numbers are rounded to float32. Each moves with its velocity.
     gravity : array_like, optional
         Acceleration, shape (3,).
-    restitution, wall_restitution : float, optional
-        Coefficient of restitution of two spheres, and of a sphere and a wall, from 0 to 1. The default is 1: elastic.
+    restitution : float or array_like, optional
+        Coefficient of restitution of two spheres, from 0 to 1, 1 by default: elastic. Or one for each sphere, shape (N,): then
+        those of two spheres, or of a sphere and a wall, are combined.
+    combine : {"average", "min", "multiply", "max"}, optional
+        How coefficients of each sphere are combined.
+    wall_restitution : float, optional
+        Coefficient of restitution of a sphere and a wall, from 0 to 1, for walls that have none of their own.
     contact_time : float, optional
         The time with which inelastic spheres come to rest. Without it, a collapse of inelastic spheres raises
         :class:`carom.Error`. With gravity, 10⁻³ of the time in which a sphere falls by its radius is very short.
@@ -158,6 +175,8 @@ class Simulation:
         The compound body of each sphere, shape (N,). Spheres of one body do not hit one another. A negative number is no body.
     impacts : bool, optional
         Whether reports have a list of impacts.
+    contacts : bool, optional
+        Whether reports tell which contacts began, lasted and ended.
     one_sided_meshes : bool, optional
         Whether spheres touch triangles only from the side from which the corners run counterclockwise.
     max_impacts : int, optional
@@ -169,8 +188,13 @@ class Simulation:
         Target for the mean number of impacts of a sphere in a substep, 0.4 by default.
 
     The state is in float64, and has the same bytes for any number of threads. Spheres that overlap at the start bounce at once
-    if they approach; :meth:`separate` moves them apart. A simulation can be neither copied nor pickled yet: make another one
-    from its arrays.
+    if they approach; :meth:`separate` moves them apart.
+
+    Between steps, everything may change: assign to the attributes, :meth:`add` and :meth:`remove` spheres. The index of a
+    removed sphere is a hole (:attr:`removed` is True), and no other index changes.
+
+    ``copy.copy(simulation)``, and a simulation that was pickled and read, go on with the same bytes. Only the version of carom
+    that pickled a simulation reads it.
 
     >>> simulation = carom.Simulation([[0, 0, 0], [3, 0, 0]], 0.5, [[2, 0, 0], [0, 0, 0]])
     >>> report = simulation.step(2.0)
@@ -178,7 +202,7 @@ class Simulation:
     (1, array([0., 2.]))
     """
 
-    __slots__ = ("__weakref__", "_count", "_kept", "_native")
+    __slots__ = ("__weakref__", "_kept", "_native", "_own")
 
     def __init__(
         self,
@@ -190,12 +214,14 @@ class Simulation:
         domain: Optional[Domain] = None,
         walls: Optional[Walls] = None,
         gravity: npt.ArrayLike = (0.0, 0.0, 0.0),
-        restitution: float = 1.0,
+        restitution: npt.ArrayLike = 1.0,
+        combine: Literal["average", "min", "multiply", "max"] = "average",
         wall_restitution: float = 1.0,
         contact_time: float = 0.0,
         groups: Optional[npt.ArrayLike] = None,
         bodies: Optional[npt.ArrayLike] = None,
         impacts: bool = False,
+        contacts: bool = False,
         one_sided_meshes: bool = False,
         max_impacts: Optional[int] = None,
         max_step_impacts: Optional[int] = None,
@@ -203,39 +229,69 @@ class Simulation:
     ) -> None:
         centers = centers_of(center, "center")
         count = len(centers)
-        options: dict[str, Any] = {
-            "gravity": vector(gravity, "gravity"),
-            "restitution": number(restitution, "restitution"),
+        own: dict[str, Any] = {
+            "count": count,
+            "restitution": 1.0,
             "wall_restitution": number(wall_restitution, "wall_restitution"),
             "contact_time": number(contact_time, "contact_time"),
-            "impacts": bool(impacts),
-            "one_sided_meshes": bool(one_sided_meshes),
         }
-        if groups is not None:
-            given = whole(groups, "groups", count, 0, 2**32 - 1, np.uint32)
-            options["groups"] = np.ascontiguousarray(np.broadcast_to(np.asarray(given, np.uint32), (count,)))
-        if bodies is not None:
-            given = whole(bodies, "bodies", count, -(2**63), 2**32 - 1, np.int64)
-            options["bodies"] = np.ascontiguousarray(np.broadcast_to(np.asarray(given, np.int64), (count,)))
+        own.update(_each({"groups": groups, "bodies": bodies}, count))
+        if np.ndim(restitution) == 0:
+            own["restitution"] = number(restitution, "restitution")
+        else:
+            own.update(_each({"restitutions": restitution}, count))
+        if not isinstance(combine, str):
+            raise ValueError(f'combine is {combine!r}, but must be "average", "min", "multiply" or "max"')
+        options: dict[str, Any] = {
+            "gravity": vector(gravity, "gravity"),
+            "impacts": bool(impacts),
+            "contacts": bool(contacts),
+            "one_sided_meshes": bool(one_sided_meshes),
+            "restitutions": (own.get("restitutions", np.empty(0)), combine),
+        }
+        for name in ("restitution", "wall_restitution", "contact_time", "groups", "bodies"):
+            if name in own:
+                options[name] = own[name]
         if domain is not None:
             options["domain"] = parts(domain)
-        if walls is not None:
-            options["walls"] = native_walls(walls)
+        flat = as_walls(walls) or ()
+        options["walls"] = native_walls(flat)
+        own["meshes"] = tuple(wall for wall in flat if isinstance(wall, Mesh))
         for name, value in (("max_impacts", max_impacts), ("max_step_impacts", max_step_impacts)):
             if value is not None:
                 options[name] = integer(value, name, 0, 2**32 - 1 if name == "max_impacts" else 2**63 - 1)
         if impacts_per_substep is not None:
             options["impacts_per_substep"] = number(impacts_per_substep, "impacts_per_substep")
         self._native = _carom.Simulation(_columns(centers, velocity, radius, mass), options)
-        self._count = count
+        #: What the extension module does not tell. The arrays in it are never written to.
+        self._own = own
         #: The version of the state, and the state.
         self._kept: tuple[int, Any] = (0, None)
 
+    @classmethod
+    def _of(cls, native: _carom.Simulation, own: dict[str, Any]) -> Simulation:
+        new = object.__new__(cls)
+        new._native, new._own, new._kept = native, own, (0, None)
+        return new
+
+    def __copy__(self) -> Simulation:
+        return self._of(self._native.copy(), dict(self._own))
+
+    def __deepcopy__(self, memo: Any) -> Simulation:
+        return self.__copy__()
+
     def __reduce__(self) -> Any:
-        raise TypeError(
-            "a carom.Simulation can be neither copied nor pickled; make another one from its center, radius, velocity and mass "
-            "(center.copy() and so on are arrays that can be kept), with the same options"
-        )
+        own = dict(self._own)
+        # The snapshot has the meshes, but for their groups.
+        meshes = own.pop("meshes", None)
+        if meshes is not None:
+            own["mesh_groups"] = [mesh.groups for mesh in meshes]
+        return _restored, (self._native.snapshot(), own)
+
+    @property
+    def _count(self) -> int:
+        count: int = self._own["count"]
+        return count
 
     def __len__(self) -> int:
         return self._count
@@ -296,6 +352,177 @@ class Simulation:
             column = _numbers(value, name, self._count)
         self._native.edit(name, of_type(column, np.float64))
 
+    def _column(self, name: str) -> Array:
+        dtype, default = _EACH[name]
+        if name not in self._own:
+            default = self._own["restitution"] if default is None else default
+            return frozen(np.broadcast_to(dtype(default), (self._count,)))
+        return frozen(self._own[name])
+
+    def _set_each(self, name: str, new: Array) -> None:
+        old, is_present = self._column(name), ~self.removed
+        changed = is_present & (new != old) if name in self._own else is_present
+        spheres = np.flatnonzero(changed).astype(np.int64)
+        self._native.of_spheres(spheres, {name: np.ascontiguousarray(new[spheres])})
+        # A removed sphere keeps what it had.
+        self._own[name] = np.where(changed, new, old)
+
+    @property
+    def groups(self) -> npt.NDArray[np.uint32]:
+        """Collision groups, shape (N,): see :func:`carom.groups`. Assign a number or an array to change them."""
+        return self._column("groups")
+
+    @groups.setter
+    def groups(self, value: npt.ArrayLike) -> None:
+        self._set_each("groups", _each({"groups": value}, self._count)["groups"])
+
+    @property
+    def bodies(self) -> npt.NDArray[np.int64]:
+        """The compound body of each sphere, shape (N,), or −1. Assign a number or an array to change them."""
+        return self._column("bodies")
+
+    @bodies.setter
+    def bodies(self, value: npt.ArrayLike) -> None:
+        self._set_each("bodies", _each({"bodies": value}, self._count)["bodies"])
+
+    @property
+    def restitution(self) -> Union[float, npt.NDArray[np.float64]]:
+        """Coefficient of restitution of two spheres, or one for each sphere, shape (N,), if they have their own.
+
+        Assign a number or an array to change it. A number holds for all spheres, and those that are added later.
+        """
+        if "restitutions" in self._own:
+            return self._column("restitutions")
+        restitution: float = self._own["restitution"]
+        return restitution
+
+    @restitution.setter
+    def restitution(self, value: npt.ArrayLike) -> None:
+        if np.ndim(value) == 0:
+            self._set("restitution", value)
+        if "restitutions" in self._own or np.ndim(value) > 0:
+            self._set_each("restitutions", _each({"restitutions": value}, self._count)["restitutions"])
+
+    def _set(self, name: str, value: Any) -> None:
+        given = number(value, name)
+        self._native.set(name, given)
+        self._own[name] = given
+
+    @property
+    def wall_restitution(self) -> float:
+        """Coefficient of restitution of a sphere and a wall that has none of its own. Assign a number to change it."""
+        restitution: float = self._own["wall_restitution"]
+        return restitution
+
+    @wall_restitution.setter
+    def wall_restitution(self, value: float) -> None:
+        self._set("wall_restitution", value)
+
+    @property
+    def contact_time(self) -> float:
+        """The time with which inelastic spheres come to rest. Assign a number to change it."""
+        time: float = self._own["contact_time"]
+        return time
+
+    @contact_time.setter
+    def contact_time(self, value: float) -> None:
+        self._set("contact_time", value)
+
+    @property
+    def gravity(self) -> npt.NDArray[np.float64]:
+        """Acceleration, shape (3,). Assign an array to change it."""
+        return frozen(np.array(self._native.gravity))
+
+    @gravity.setter
+    def gravity(self, value: npt.ArrayLike) -> None:
+        self._native.set("gravity", vector(value, "gravity"))
+
+    @property
+    def walls(self) -> tuple[Union[Wall, Mesh], ...]:
+        """The walls where they are now, and then the meshes, which have the vertices with which they were given.
+
+        Assign walls to change them. A wall with the shape that it has here, in the same place of the list, goes on from where
+        it is, and likewise a mesh from here (:meth:`Mesh.replace`). All others are where their shapes are. A wall that is moved
+        this way jumps, and may pass over spheres; to push them, give it a velocity:
+
+        >>> simulation = carom.Simulation([[3, 0, 0]], 0.5, walls=carom.Wall.sphere([0, 0, 0], 1))
+        >>> paddle, *others = simulation.walls
+        >>> simulation.walls = [paddle.replace(velocity=[3, 0, 0]), *others]
+        >>> report = simulation.step(1.0)
+        >>> simulation.walls[0].center, simulation.velocity[0, 0]
+        ((3.0, 0.0, 0.0), 6.0)
+        """
+        return (*map(known_wall, self._native.walls()), *self._meshes)
+
+    @walls.setter
+    def walls(self, value: Optional[Walls]) -> None:
+        flat = as_walls(value) or ()
+        native = native_walls(flat)
+        assert native is not None
+        self._native.set_walls(native)
+        self._own["meshes"] = tuple(wall for wall in flat if isinstance(wall, Mesh))
+
+    @property
+    def _meshes(self) -> tuple[Mesh, ...]:
+        if "meshes" not in self._own:
+            self._own["meshes"] = tuple(map(Mesh._of, self._native.meshes(self._own["mesh_groups"])))
+        meshes: tuple[Mesh, ...] = self._own["meshes"]
+        return meshes
+
+    def enable_wall(self, wall: int, enabled: bool = True) -> None:
+        """Switches a wall on, or off: then nothing touches it, and it moves on. A triangle stands for its mesh."""
+        self._native.enable_wall(integer(wall, "wall", 0, 2**63 - 1), bool(enabled))
+
+    def add(
+        self,
+        center: npt.ArrayLike,
+        radius: npt.ArrayLike,
+        velocity: Optional[npt.ArrayLike] = None,
+        mass: npt.ArrayLike = 1.0,
+        *,
+        groups: Optional[npt.ArrayLike] = None,
+        bodies: Optional[npt.ArrayLike] = None,
+        restitution: Optional[npt.ArrayLike] = None,
+    ) -> Any:
+        """Adds spheres, all or none, and returns their indices: those of removed spheres first, then new ones.
+
+        The arguments are those of :class:`Simulation`. One centre of shape (3,) is one sphere, whose index is an int; M centres
+        of shape (M, 3) have an array of M indices. Without `restitution`, they have that of all spheres, or 1.
+        """
+        is_one = np.shape(center) == (3,)
+        centers = centers_of([center] if is_one else center, "center")
+        count = len(centers)
+        given = _each({"groups": groups, "bodies": bodies, "restitutions": restitution}, count)
+        spheres: Array = self._native.add(_columns(centers, velocity, radius, mass), given)
+        own = self._own
+        # New indices follow those of holes, and ascend.
+        total = max([self._count, *(spheres[-1:] + 1).tolist()])
+        for name, (dtype, default) in _EACH.items():
+            if name in own or name in given:
+                default = own["restitution"] if default is None else default
+                column = np.full(total, default, dtype)
+                column[: self._count] = self._column(name)
+                column[spheres] = given.get(name, default)
+                own[name] = column
+        own["count"] = total
+        return int(spheres[0]) if is_one else spheres
+
+    def remove(self, spheres: npt.ArrayLike) -> None:
+        """Removes spheres, all or none: an index, an array of indices, or an array of bools, shape (N,).
+
+        A removed sphere touches nothing, and its velocity is 0. Its index stays, until :meth:`add` uses it for another sphere.
+        To pick from the spheres that are there: ``simulation.remove((simulation.center[:, 2] < 0) & ~simulation.removed)``.
+        """
+        given = as_array(spheres, "spheres")
+        if given.dtype.kind == "b":
+            if given.shape != (self._count,):
+                raise ValueError(f"spheres has the shape {given.shape}, but must have {self._count} bools, one for each sphere")
+            given = np.flatnonzero(given)
+        if given.size == 0:
+            return
+        whole(given.ravel(), "spheres", given.size, 0, max(self._count - 1, 0), np.int64)
+        self._native.remove(np.unique(given).astype(np.int64))
+
     @property
     def unwrapped(self) -> npt.NDArray[np.float64]:
         """Centres that are not wrapped into a periodic cell, so that they move continuously, shape (N, 3). A new array."""
@@ -303,7 +530,7 @@ class Simulation:
 
     @property
     def removed(self) -> npt.NDArray[np.bool_]:
-        """Whether a rule has removed each sphere, shape (N,). A new array."""
+        """Whether a rule or :meth:`remove` has removed each sphere, shape (N,). A new array."""
         return self._native.removed()
 
     @property
@@ -329,11 +556,13 @@ class Simulation:
         """Moves the spheres through a time, and reports the impacts.
 
         `rule` is a function that decides what each impact does. It takes an :class:`Encounter` and returns ``"bounce"`` (or
-        None), ``"ignore"``, with which the two pass through each other, or two outcomes, for the sphere and its partner: a
-        velocity, or ``"remove"``. It may be called in any order, from several threads, and for encounters that are then
-        discarded, so its result must depend on nothing but its argument. It must not call carom, not even to look at this
-        simulation, which raises :class:`carom.Error`; a callback of :meth:`run` may. If it raises, the step ends after its
-        present substep, in which this impact and those that follow bounce, and raises the same.
+        None); a number, to bounce with this coefficient of restitution; ``"ignore"``, with which the two pass through each
+        other; or two outcomes, for the sphere and its partner: a velocity, ``"keep"``, ``"bounce"`` or ``"remove"``. It may be
+        called in any order, from several threads, and for encounters that are then discarded, so its result must depend on
+        nothing but its argument. It must not call carom, not even to look at this simulation, which raises
+        :class:`carom.Error`; a callback of :meth:`run` may. It must not wait for another thread that calls carom: that thread
+        waits for the step, so both would wait for ever. If the rule raises, the step ends after its present substep, in which
+        this impact and those that follow bounce, and raises the same.
 
         Ctrl-C ends a step after its present substep, and leaves the simulation at the time reached.
         """
@@ -342,6 +571,8 @@ class Simulation:
         report["kinetic_energy"] += 0.0  # not -0.0
         report["impacts"] = report["impacts"].view(_IMPACT)
         report["removed"] = report["removed"].view(_REMOVAL)
+        for name in ("began", "lasted", "ended"):
+            report[name] = report[name].view(_CONTACT)
         return StepReport(**report)
 
     def run(
@@ -398,13 +629,44 @@ class Simulation:
         return self._native.separate(integer(passes, "passes", 0, 2**32 - 1))
 
     def restore(
-        self, sphere: int, center: npt.ArrayLike, velocity: npt.ArrayLike = (0.0, 0.0, 0.0)
+        self,
+        sphere: int,
+        center: npt.ArrayLike,
+        velocity: npt.ArrayLike = (0.0, 0.0, 0.0),
+        radius: Optional[float] = None,
+        mass: Optional[float] = None,
     ) -> None:
-        """Puts a sphere back that a rule has removed. Its radius and mass stay."""
-        self._native.restore(integer(sphere, "sphere", 0, 2**63 - 1), vector(center, "center"), vector(velocity, "velocity"))
+        """Puts a removed sphere back, with its index. Without others, its radius and mass stay."""
+        self._native.restore(
+            integer(sphere, "sphere", 0, 2**63 - 1),
+            vector(center, "center"),
+            vector(velocity, "velocity"),
+            None if radius is None else number(radius, "radius"),
+            None if mass is None else number(mass, "mass"),
+        )
 
     def __repr__(self) -> str:
         return f"<carom.Simulation: {self._count} spheres at time {self.time:g}>"
+
+
+def _restored(snapshot: bytes, own: dict[str, Any]) -> Simulation:
+    return Simulation._of(_carom.Simulation.of_snapshot(snapshot), own)
+
+
+def _each(given: dict[str, Any], count: int) -> dict[str, Array]:
+    """Returns one value for each sphere, for those arguments that are not None."""
+    columns = {}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name == "restitutions":
+            column = _numbers(value, "restitution", count)
+        elif name == "groups":
+            column = np.asarray(whole(value, name, count, 0, 2**32 - 1, np.uint32))
+        else:
+            column = np.maximum(whole(value, name, count, -(2**63), 2**32 - 1, np.int64), -1)
+        columns[name] = np.ascontiguousarray(np.broadcast_to(column, (count,)), dtype=_EACH[name][0])
+    return columns
 
 
 def _columns(centers: Array, velocity: Any, radius: Any, mass: Any) -> tuple[Array, Array, Array, Array]:

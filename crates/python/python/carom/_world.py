@@ -13,6 +13,7 @@ from . import _carom
 from ._inputs import Array, as_array, frozen, integer, number, numbers, of_type, vector, vectors, whole
 
 Flags = tuple[bool, bool, bool]
+Vector = tuple[float, float, float]
 
 
 def _edges(value: Any) -> npt.NDArray[np.float64]:
@@ -139,7 +140,7 @@ def flags(value: Any, name: str) -> Flags:
     return a, b, c
 
 
-Parts = tuple[tuple[float, float, float], list[list[float]], Flags]
+Parts = tuple[Vector, list[list[float]], Flags]
 
 
 def parts(domain: Optional[Domain]) -> Any:
@@ -184,17 +185,106 @@ class Wall:
     """A half-space, a sphere or a cylinder that spheres touch, from outside or from inside.
 
     Make walls with :meth:`half_space`, :meth:`sphere`, :meth:`cylinder` and :meth:`inside_box`. A wall may move with a
-    constant velocity, and have collision groups (:func:`carom.groups`).
+    constant velocity, have collision groups (:func:`carom.groups`), and for a :class:`carom.Simulation` a coefficient of
+    restitution of its own, from 0 to 1. These arguments are its attributes, such as ``wall.center`` and ``wall.velocity``.
     """
 
     __slots__ = ("_given",)
     _given: tuple[Any, ...]
 
+    @property
+    def _arguments(self) -> dict[str, Any]:
+        shape, one, other, size, hollow, *motion = self._given
+        named: dict[str, Any]
+        if shape == "half_space":
+            named = {"normal": one, "offset": size}
+        elif shape == "sphere":
+            named = {"center": one, "radius": size, "hollow": hollow}
+        else:
+            named = {"point": one, "axis": other, "radius": size, "hollow": hollow}
+        return {**named, **dict(zip(("velocity", "groups", "restitution"), motion))}
+
+    def _get(self, name: str) -> Any:
+        if name not in self._arguments:
+            raise AttributeError(f"a wall of the shape {self.shape!r} has no {name}")
+        return self._arguments[name]
+
+    @property
+    def shape(self) -> str:
+        """``"half_space"``, ``"sphere"`` or ``"cylinder"``."""
+        return str(self._given[0])
+
+    @property
+    def normal(self) -> Vector:
+        """Normal of a half-space, away from the solid side."""
+        return self._get("normal")
+
+    @property
+    def offset(self) -> float:
+        """Offset of a half-space along its normal."""
+        return self._get("offset")
+
+    @property
+    def center(self) -> Vector:
+        """Centre of a sphere."""
+        return self._get("center")
+
+    @property
+    def point(self) -> Vector:
+        """Point on the axis of a cylinder."""
+        return self._get("point")
+
+    @property
+    def axis(self) -> Vector:
+        """Direction of the axis of a cylinder."""
+        return self._get("axis")
+
+    @property
+    def radius(self) -> float:
+        """Radius of a sphere or a cylinder."""
+        return self._get("radius")
+
+    @property
+    def hollow(self) -> bool:
+        """Whether spheres touch a sphere or a cylinder from inside."""
+        return self._get("hollow")
+
+    @property
+    def velocity(self) -> Vector:
+        """Velocity."""
+        return self._get("velocity")
+
+    @property
+    def groups(self) -> int:
+        """Collision groups."""
+        return self._get("groups")
+
+    @property
+    def restitution(self) -> Optional[float]:
+        """Coefficient of restitution, or None."""
+        return self._get("restitution")
+
+    def replace(self, **changes: Any) -> Wall:
+        """Returns the same wall with other arguments, such as ``wall.replace(velocity=[1, 0, 0])``."""
+        make: Any = getattr(Wall, self.shape)
+        wall: Wall = make(**{**self._arguments, **changes})
+        return wall
+
     def __init__(self) -> None:
         raise TypeError("make a wall with carom.Wall.half_space, .sphere, .cylinder or .inside_box")
 
     @classmethod
-    def _of(cls, shape: str, one: Any, other: Any, size: float, hollow: bool, velocity: Any, groups: Any) -> Wall:
+    def _of(
+        cls,
+        shape: str,
+        one: Any,
+        other: Any,
+        size: float,
+        hollow: bool,
+        velocity: Any,
+        groups: Any,
+        restitution: Any = None,
+    ) -> Wall:
         wall = object.__new__(cls)
         wall._given = (
             shape,
@@ -204,6 +294,7 @@ class Wall:
             bool(hollow),
             vector(velocity, "velocity"),
             integer(groups, "groups", 0, 2**32 - 1),
+            _restitution(restitution),
         )
         try:
             _carom.check(None, _carom.Walls([wall._given], []))
@@ -213,14 +304,21 @@ class Wall:
 
     @classmethod
     def half_space(
-        cls, normal: npt.ArrayLike, offset: float, *, velocity: npt.ArrayLike = (0.0, 0.0, 0.0), groups: int = 0
+        cls,
+        normal: npt.ArrayLike,
+        offset: float,
+        *,
+        velocity: npt.ArrayLike = (0.0, 0.0, 0.0),
+        groups: int = 0,
+        restitution: Optional[float] = None,
     ) -> Wall:
         """Returns a half-space: the points x with ``normal @ x >= offset`` are free, all others are solid.
 
         `normal` points away from the solid side, and has any length but 0.
         """
         normal = vector(normal, "normal")
-        return cls._of("half_space", normal, (0.0, 0.0, 0.0), number(offset, "offset"), False, velocity, groups)
+        size = number(offset, "offset")
+        return cls._of("half_space", normal, (0.0, 0.0, 0.0), size, False, velocity, groups, restitution)
 
     @classmethod
     def sphere(
@@ -231,10 +329,12 @@ class Wall:
         hollow: bool = False,
         velocity: npt.ArrayLike = (0.0, 0.0, 0.0),
         groups: int = 0,
+        restitution: Optional[float] = None,
     ) -> Wall:
         """Returns a sphere, which others touch from outside, or from inside if it is hollow."""
         center = vector(center, "center")
-        return cls._of("sphere", center, (0.0, 0.0, 0.0), number(radius, "radius"), hollow, velocity, groups)
+        size = number(radius, "radius")
+        return cls._of("sphere", center, (0.0, 0.0, 0.0), size, hollow, velocity, groups, restitution)
 
     @classmethod
     def cylinder(
@@ -246,13 +346,14 @@ class Wall:
         hollow: bool = False,
         velocity: npt.ArrayLike = (0.0, 0.0, 0.0),
         groups: int = 0,
+        restitution: Optional[float] = None,
     ) -> Wall:
         """Returns an infinitely long cylinder, which spheres touch from outside, or from inside if it is hollow.
 
         `point` is a point of its axis, and `axis` the direction of the axis, of any length but 0.
         """
         point, axis = vector(point, "point"), vector(axis, "axis")
-        return cls._of("cylinder", point, axis, number(radius, "radius"), hollow, velocity, groups)
+        return cls._of("cylinder", point, axis, number(radius, "radius"), hollow, velocity, groups, restitution)
 
     @classmethod
     def inside_box(cls, low: npt.ArrayLike, high: npt.ArrayLike) -> list[Wall]:
@@ -286,16 +387,34 @@ class Wall:
         return hash(self._given)
 
     def __repr__(self) -> str:
-        shape, one, other, size, hollow, velocity, groups = self._given
+        shape, one, other, size, hollow, velocity, groups, restitution = self._given
         first = f"{list(one)}, {list(other)}, {size}" if shape == "cylinder" else f"{list(one)}, {size}"
         rest = ", hollow=True" if hollow else ""
         rest += f", velocity={list(velocity)}" if any(velocity) else ""
         rest += f", groups={groups}" if groups else ""
+        rest += f", restitution={restitution}" if restitution is not None else ""
         return f"Wall.{shape}({first}{rest})"
 
 
 def _wall(*given: Any) -> Wall:
     return Wall._of(*given)
+
+
+def known_wall(given: Any) -> Wall:
+    """Returns a wall of a simulation, which has checked it."""
+    wall = object.__new__(Wall)
+    shape, one, other, size, hollow, velocity, *rest = given
+    wall._given = (shape, tuple(one), tuple(other), size, hollow, tuple(velocity), *rest)
+    return wall
+
+
+def _restitution(value: Any) -> Optional[float]:
+    if value is None:
+        return None
+    restitution = number(value, "restitution")
+    if not 0 <= restitution <= 1:
+        raise ValueError(f"restitution is {restitution}, but must be from 0 to 1")
+    return restitution
 
 
 class Mesh:
@@ -311,6 +430,8 @@ class Mesh:
         The velocity of the whole mesh, shape (3,).
     groups : int, optional
         Collision groups: see :func:`carom.groups`.
+    restitution : float, optional
+        Coefficient of restitution in a :class:`carom.Simulation`, from 0 to 1.
     """
 
     __slots__ = ("_native", "_triangles", "_vertices")
@@ -322,15 +443,17 @@ class Mesh:
         *,
         velocity: npt.ArrayLike = (0.0, 0.0, 0.0),
         groups: int = 0,
+        restitution: Optional[float] = None,
     ) -> None:
         speed = vector(velocity, "velocity")
         packed = integer(groups, "groups", 0, 2**32 - 1)
+        own = _restitution(restitution)
         self._vertices: Optional[npt.NDArray[np.float64]] = None
         self._triangles: Optional[npt.NDArray[np.int64]] = None
         if isinstance(vertices, (str, os.PathLike)):
             if triangles is not None:
                 raise ValueError("a file has its own triangles; leave them out")
-            self._native = _carom.Mesh.read(os.fsdecode(vertices), speed, packed)
+            self._native = _carom.Mesh.read(os.fsdecode(vertices), speed, packed, own)
             return
         if triangles is None:
             raise ValueError("pass the triangles of the vertices, or the path of a file")
@@ -339,7 +462,23 @@ class Mesh:
         if indices.ndim != 2 or indices.shape[1] != 3:
             raise ValueError(f"triangles has the shape {indices.shape}, but must have (M, 3), three vertices for each triangle")
         whole(indices.ravel(), "triangles", indices.size, 0, max(len(corners) - 1, 0), np.uint32)
-        self._native = _carom.Mesh(corners, of_type(indices, np.uint32), speed, packed)
+        self._native = _carom.Mesh(corners, of_type(indices, np.uint32), speed, packed, own)
+
+    @classmethod
+    def _of(cls, native: _carom.Mesh) -> Mesh:
+        mesh = object.__new__(cls)
+        mesh._native, mesh._vertices, mesh._triangles = native, None, None
+        return mesh
+
+    def replace(self, **changes: Any) -> Mesh:
+        """Returns the same mesh with another `velocity`, `groups` or `restitution`."""
+        given = {"velocity": self.velocity, "groups": self.groups, "restitution": self.restitution}
+        if not set(changes) <= set(given):
+            raise TypeError(f"a mesh can replace velocity, groups and restitution, but not {min(set(changes) - set(given))}")
+        given.update(changes)
+        velocity = vector(given["velocity"], "velocity")
+        groups = integer(given["groups"], "groups", 0, 2**32 - 1)
+        return Mesh._of(self._native.replace(velocity, groups, _restitution(given["restitution"])))
 
     @property
     def vertices(self) -> npt.NDArray[np.float64]:
@@ -366,6 +505,11 @@ class Mesh:
         """The collision groups of the mesh."""
         return self._native.groups
 
+    @property
+    def restitution(self) -> Optional[float]:
+        """The coefficient of restitution, or None."""
+        return self._native.restitution
+
     def __copy__(self) -> Mesh:
         return self
 
@@ -373,7 +517,7 @@ class Mesh:
         return self
 
     def __reduce__(self) -> Any:
-        return _mesh, (self.vertices, self.triangles, self.velocity, self.groups)
+        return _mesh, (self.vertices, self.triangles, self.velocity, self.groups, self.restitution)
 
     def __len__(self) -> int:
         return len(self._native)
@@ -382,8 +526,8 @@ class Mesh:
         return f"<carom.Mesh: {len(self)} triangles>"
 
 
-def _mesh(vertices: Any, triangles: Any, velocity: Any, groups: int) -> Mesh:
-    return Mesh(vertices, triangles, velocity=velocity, groups=groups)
+def _mesh(vertices: Any, triangles: Any, velocity: Any, groups: int, restitution: Any = None) -> Mesh:
+    return Mesh(vertices, triangles, velocity=velocity, groups=groups, restitution=restitution)
 
 
 Walls = Union[Wall, Mesh, Iterable[Union[Wall, Mesh, Sequence[Wall]]]]
