@@ -449,8 +449,8 @@ class Simulation:
         >>> paddle, *others = simulation.walls
         >>> simulation.walls = [paddle.replace(velocity=[3, 0, 0]), *others]
         >>> report = simulation.step(1.0)
-        >>> simulation.walls[0].center, simulation.velocity[0, 0]
-        ((3.0, 0.0, 0.0), 6.0)
+        >>> simulation.walls[0].center, simulation.velocity[:, 0]
+        ((3.0, 0.0, 0.0), array([6.]))
         """
         return (*map(known_wall, self._native.walls()), *self._meshes)
 
