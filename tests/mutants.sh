@@ -515,6 +515,14 @@ mutant 'the image of an impact ignores that the sphere is outside the cell' src/
 mutant 'pairs across a face are sought too near the face' src/dynamics/neighbors.rs \
     'let reach = reach + f64::from(self.boxes.most_radius());' 'let reach = 0.2 * reach;' \
     --test dynamics spheres_of_a
+mutant 'spheres that ignore each other are sought' src/dynamics/neighbors.rs \
+    'own.ignores(&other) || ' '' --test dynamics little_at_one_point
+mutant 'spheres of one body are sought' src/dynamics/neighbors.rs \
+    '(self.body.is_some() && self.body == others.body)' 'false' --test dynamics little_at_one_point
+mutant 'spheres are left out if some near them ignore each other' src/dynamics/neighbors.rs \
+    'groups: self.groups & other.groups' 'groups: self.groups | other.groups' --test dynamics groups_and_bodies
+mutant 'leaves that are left out are still searched' src/dynamics/boxes.rs \
+    'self.copy_box(None, place);' 'let _ = place;' --lib left_out
 mutant 'a wide sphere is sought only among spheres of larger index' src/dynamics/neighbors.rs \
     '(is_wide || place < other)' '(place < other || is_wide && place > usize::MAX as u32)' \
     --test dynamics fast_spheres
@@ -559,6 +567,10 @@ mutant 'elastic balls come to rest' src/dynamics/replay.rs \
     'blow.approach >= ELASTIC * setting.slow' 'false' --test dynamics_rest elastic_ball
 mutant 'spheres hover when their support is gone' src/dynamics/rest.rs \
     'longest = longest.min(most.max(options.contact_time));' '' --test dynamics_rest knocked_away
+mutant 'what rests slips along a sphere as far as it likes' src/dynamics/rest.rs \
+    'longest.min((SLIP * pair.radius / slip).max(options.contact_time));' 'longest;' --test dynamics_rest slides_down
+mutant 'bodies without room collide by pairs' src/dynamics/replay.rs \
+    'link.impacts > 0 && scratch.is_crowded(index, time, setting)' 'false' --test dynamics_rest rows_without_room
 mutant 'walls do not bear what rests on them' src/dynamics/rest.rs \
     'let momentum = contact.normal * contact.impulse;' 'let momentum = contact.normal * 0.0;' --test dynamics_rest slides_slowly
 mutant 'walls do not bear what sleeps on them' src/dynamics/rest.rs \
@@ -643,6 +655,12 @@ mutant 'collapses leave no strain' shaders/dynamics/simulation_commit.wgsl \
     'rest + f32(touches[2u * i + 1u].z)' 'rest' --test dynamics_gpu squeezed_disc
 mutant 'the last third of the rounds adds impacts' shaders/dynamics/simulation_strike.wgsl \
     'RESTS && 3u * simulation.round >= 2u * simulation_request.rounds' 'false' --test dynamics_gpu chain_of_impacts
+mutant 'rounds are too few for rest' src/gpu/simulate/simulation.rs \
+    'options.rounds.max(LEAST_ROUNDS)' 'options.rounds' --test dynamics_gpu chain_of_impacts
+mutant 'what rests slips along a sphere as far as it likes on the GPU' shaders/dynamics/simulation_settle.wgsl \
+    'at_most(SLIP * body.radius / speed, true);' '' --test dynamics_gpu slides_down
+mutant 'crowded spheres do not collapse' shaders/dynamics/parts/paths.wgsl \
+    'number).start - since < simulation.contact_time;' 'number).start < since;' --test dynamics_gpu collapses_at_once
 mutant 'spheres hover when their support is gone on the GPU' shaders/dynamics/simulation_settle.wgsl \
     'at_most(fall, header.w != 0u);' '' --test dynamics_gpu knocked_away
 mutant 'a sphere that begins to fall gains energy' shaders/dynamics/simulation_commit.wgsl \
