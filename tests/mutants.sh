@@ -562,7 +562,7 @@ mutant 'gravity acts on a sphere at rest' src/dynamics/replay.rs \
 mutant 'slow impacts have restitution at a floor' src/dynamics/replay.rs \
     'blow.touch.pressing > 0.0 || pile' 'pile' --test dynamics_rest the_floor_bears
 mutant 'the contact time makes impacts elastic beside a floor' src/dynamics/response.rs \
-    '_ if self.slow == 0.0 && time' '_ if time' --test dynamics_rest falls_on_a_ball
+    'else if self.slow == 0.0 && time' 'else if time' --test dynamics_rest falls_on_a_ball
 mutant 'elastic balls come to rest' src/dynamics/replay.rs \
     'blow.approach >= ELASTIC * setting.slow' 'false' --test dynamics_rest elastic_ball
 mutant 'spheres hover when their support is gone' src/dynamics/rest.rs \
@@ -610,6 +610,59 @@ mutant 'a step never ends early' src/dynamics/simulation.rs \
     ' && go_on()' '' --test dynamics_rest told_to
 mutant 'a substep beyond the limit of the step is an error' src/dynamics/simulation.rs \
     'if of_step && matches' 'if false && matches' --test dynamics_rest stops_the_clock
+mutant 'what rests hangs in the air when its support is removed' src/dynamics/edits.rs \
+    'self.disturb(|key| concerns(key, sphere));
+        self.passing' 'self.passing' --test dynamics_edits support_goes
+mutant 'what rests on a wall stays when the wall goes' src/dynamics/edits.rs \
+    'wake(&self.rest, &mut self.state, is_changed);' 'let _ = is_changed;' --test dynamics_edits door_of_triangles
+mutant 'a wall that stops jumps back' src/dynamics/edits.rs \
+    'Some(before) if stays => before.displacement(self.time),' 'Some(_) if stays => DVec3::ZERO,' \
+    --test dynamics_edits a_wall_moves
+mutant 'a sphere that is added has the groups of a removed one' src/dynamics/edits.rs \
+    '*groups = 0;' 'let _ = groups;' --test dynamics_edits holes_are
+mutant 'a sphere that a rule removes leaves no hole' src/dynamics/simulation.rs \
+    'self.state.note_hole(removal.sphere as usize);' 'let _ = removal;' --test dynamics_edits holes_are
+mutant 'the candidates of before an edit serve after it' src/dynamics/edits.rs \
+    'self.outdate();
+        Ok(narrow(id))' 'Ok(narrow(id))' --test dynamics_edits order_of_the_reference
+mutant 'a snapshot forgets how many substeps a search serves' src/dynamics/pace.rs \
+    'self.substeps.code(coder)?;' '' --test dynamics_edits saved_simulation
+mutant 'a snapshot forgets when the spheres were sorted' src/dynamics/state.rs \
+    'self.age.code(coder)?;' '' --test dynamics_edits saved_simulation
+mutant 'a snapshot forgets the forces of rest' src/dynamics/forces.rs \
+    'awake.code(coder)?;' '' --test dynamics_edits saved_asleep
+mutant 'a snapshot forgets what sleeps' src/dynamics/forces.rs \
+    'groups.code(coder)?;' '' --test dynamics_edits saved_asleep
+mutant 'a snapshot forgets for how long spheres have rested' src/dynamics/forces.rs \
+    'calm.code(coder)?;' '' --test dynamics_edits saved_asleep
+mutant 'what sleeps does not feel an edit' src/dynamics/simulation.rs \
+    'self.rest.forces.wake();' '' --test dynamics_edits wakes_what_sleeps
+mutant 'a snapshot that was changed is read' src/dynamics/snapshot.rs \
+    'if checksum(&words) != sum {' 'if false {' --test dynamics_edits not_whole
+mutant 'a forged snapshot names spheres that do not exist' src/dynamics/coded.rs \
+    '(sphere as usize) < spheres' '(sphere as usize) < usize::MAX' --test dynamics_edits not_whole
+mutant 'a pair that neither approaches nor parts is kept' src/exact/parting.rs \
+    '!= Ordering::Less' '== Ordering::Greater' --test approaching that_part
+mutant 'rounding decides which pairs part' src/exact/parting.rs \
+    'ERROR * size + f64::MIN_POSITIVE' '-1.0' --test approaching last_bit
+mutant 'spheres that leave a hollow wall are kept' src/walls/round.rs \
+    'outwards.reverse()' 'outwards' --test approaching that_part
+mutant 'a wall has the restitution of all walls' src/dynamics/walls.rs \
+    'restitution: wall.restitution(),' 'restitution: None,' --test dynamics_materials each_wall
+mutant 'a mesh has the restitution of all walls' src/dynamics/walls.rs \
+    'restitution: mesh.restitution(),' 'restitution: None,' --test dynamics_materials each_wall
+mutant 'a slow answer to a slow impact lifts the sphere' src/dynamics/replay.rs \
+    'is_slow = rests && (0.0..setting.slow)' 'is_slow = false && (0.0..setting.slow)' \
+    --test dynamics_materials comes_to_rest
+mutant 'a rule that changes nothing holds spheres up' src/dynamics/rules.rs \
+    'approach.sum::<f64>() <= 0.0' 'true' --test dynamics_materials changes_nothing
+mutant 'contacts at rest end' src/dynamics/simulation.rs \
+    'pairs.filter(|(_, force)| *force > 0.0)' 'pairs.filter(|_| false)' \
+    --test dynamics_materials at_rest_lasts
+mutant 'the contacts of a step are forgotten' src/dynamics/simulation.rs \
+    'self.contacts = contacts;' 'let _ = contacts;' --test dynamics_materials begin_last
+mutant 'one radius that is not a number is accepted' src/gpu/input/bound_spheres.rs \
+    '&& !(0.0..=MAX_MAGNITUDE)' '&& false && !(0.0..=MAX_MAGNITUDE)' --test misuse
 mutant 'squeezed discs have impacts for ever' src/dynamics/replay.rs \
     'link.impacts >= SQUEEZED && self' 'false && self' --test dynamics_rest squeezed
 mutant 'spheres at one point move along a line' src/dynamics/separate.rs \

@@ -12,6 +12,8 @@ use glam::DVec3;
 use rayon::prelude::*;
 use wide::f32x4;
 
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder, check};
 use super::narrow::{narrow, next_up};
 use super::rows::{push, reserve};
 use crate::lanes::{Bits, LANES};
@@ -312,7 +314,7 @@ fn boxes_overlap([low, high]: &[[f32x4; 3]; 2], own: &[f32x4; 4]) -> u32 {
     (x * x + y * y + z * z).simd_le(most).to_bitmask()
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Boxes {
     leaves: Vec<Leaf>,
     /// The nodes of the tree of boxes, level by level. Each node of the first level has the boxes
@@ -359,6 +361,18 @@ impl Boxes {
         }
         self.levels.truncate(level);
         Ok(())
+    }
+
+    /// Writes what does not follow from the spheres and their pads, or reads it.
+    #[cfg(feature = "serde")]
+    pub(crate) fn code(&mut self, coder: &mut Coder, spheres: usize) -> Result<(), String> {
+        self.wide.code(coder)?;
+        self.most_radius.code(coder)?;
+        self.narrow.code(coder)?;
+        check(
+            self.wide.iter().all(|&place| (place as usize) < spheres),
+            "spheres",
+        )
     }
 
     /// Finds the largest radius. If `any_wide` is true, lists the wide spheres (those much larger

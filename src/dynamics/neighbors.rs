@@ -8,6 +8,8 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::boxes::{Boxes, EIGHT, NearLeaves, bounds_of};
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder, check};
 use super::narrow::narrow;
 use super::padded::{Fine, can_meet, enlarged, images_of_pair, out_of_range, overlap};
 use super::rows::{push, reserve};
@@ -23,7 +25,7 @@ const SPHERES: usize = 64 * EIGHT;
 /// The candidate pairs of spheres. The row of a sphere lists its neighbours: first the spheres of
 /// smaller index than its own, and then the spheres of larger index. Pairs with a periodic image of
 /// a sphere are not in the rows.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct CandidateRows {
     chunks: Vec<RowChunk>,
     pairs: usize,
@@ -31,7 +33,7 @@ pub(crate) struct CandidateRows {
 
 /// The neighbours of up to [`SPHERES`] spheres with successive indices. The neighbours of a sphere
 /// are the other spheres of its candidate pairs, and the list of them is the sphere's row.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct RowChunk {
     /// The rows one after the other: for each sphere, the other spheres of its pairs. A row is read
     /// four numbers at a time, so four unused numbers follow the last row.
@@ -169,6 +171,39 @@ impl CandidateRows {
         let chunks = self.chunks.iter();
         let entries = chunks.map(|chunk| chunk.entries.len() - LANES + 2 * chunk.with_images.len());
         self.pairs = entries.sum::<usize>() / 2;
+        Ok(())
+    }
+
+    /// Writes the rows of all spheres, or reads them. The pairs with images are not needed after the search.
+    #[cfg(feature = "serde")]
+    pub(crate) fn code(&mut self, coder: &mut Coder, spheres: usize) -> Result<(), String> {
+        self.pairs.code(coder)?;
+        self.chunks
+            .resize_with(spheres.div_ceil(SPHERES), RowChunk::default);
+        for (number, chunk) in self.chunks.iter_mut().enumerate() {
+            let own = SPHERES.min(spheres - SPHERES * number);
+            chunk
+                .entries
+                .truncate(chunk.entries.len().saturating_sub(LANES));
+            chunk.entries.code(coder)?;
+            chunk.starts.code(coder)?;
+            chunk.middles.code(coder)?;
+            let (starts, middles) = (&chunk.starts, &chunk.middles);
+            let rows = starts.windows(2).zip(middles);
+            let valid = starts.len() == own + 1
+                && middles.len() == own
+                && starts[0] == 0
+                && starts[own] as usize == chunk.entries.len()
+                && rows
+                    .clone()
+                    .all(|(row, middle)| (row[0]..=row[1]).contains(middle))
+                && chunk
+                    .entries
+                    .iter()
+                    .all(|&other| (other as usize) < spheres);
+            check(valid, "rows")?;
+            chunk.entries.extend([0; LANES]);
+        }
         Ok(())
     }
 

@@ -849,6 +849,61 @@ impl SimulationBuffers {
         Ok(())
     }
 
+    /// Sets the acceleration of all spheres of finite mass in later recordings: see [`SimulationOptions::with_gravity`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidSimulation`] if a number is out of range, or if spheres can rest from now on, but could not when the
+    /// buffers were created.
+    pub fn set_gravity(&mut self, gravity: impl Into<[f64; 3]>) -> Result<(), Error> {
+        let gravity = DVec3::from(gravity.into());
+        self.change(|options| options.gravity = gravity)
+    }
+
+    /// Sets the coefficient of restitution of two spheres in later recordings: see
+    /// [`SimulationOptions::with_restitution`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidSimulation`] if it is not from 0 to 1.
+    pub fn set_restitution(&mut self, restitution: f64) -> Result<(), Error> {
+        self.change(|options| options.restitution = restitution)
+    }
+
+    /// Sets the coefficient of restitution of a sphere and a wall in later recordings: see
+    /// [`SimulationOptions::with_wall_restitution`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidSimulation`] if it is not from 0 to 1.
+    pub fn set_wall_restitution(&mut self, restitution: f64) -> Result<(), Error> {
+        self.change(|options| options.wall_restitution = restitution)
+    }
+
+    /// Sets the contact time in later recordings: see [`SimulationOptions::with_contact_time`].
+    ///
+    /// # Errors
+    /// Those of [`set_gravity`](Self::set_gravity).
+    pub fn set_contact_time(&mut self, contact_time: f64) -> Result<(), Error> {
+        self.change(|options| options.contact_time = contact_time)
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut SimulationOptions)) -> Result<(), Error> {
+        let mut options = self.options.clone();
+        change(&mut options.simulation);
+        options.simulation.check_numbers()?;
+        if can_rest(&options) && self.changes.is_none() {
+            return Err(Error::InvalidSimulation {
+                problem: "with gravity and a contact time, spheres can rest, for which these buffers have no room; create \
+                          them with both"
+                    .into(),
+            });
+        }
+        self.request = SimulationRequest {
+            serial: self.request.serial,
+            ..request(&options)
+        };
+        self.options = options;
+        Ok(())
+    }
+
     /// Records commands that copy the state of the simulation to the host: the state after the last
     /// call of [`record`](Self::record).
     ///
