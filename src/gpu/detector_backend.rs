@@ -7,10 +7,12 @@ use rayon::prelude::*;
 use wgpu::DeviceType;
 
 use super::pipeline::CollisionPipeline;
-use super::self_test::SelfTest;
+use super::self_test::{SelfTest, log_failure};
 use crate::blocking::Wait;
 use crate::cpu::{Buckets, sort_reported};
-use crate::exact::{GRAZING, Grazing, Listed, ReportedPair, Settling, decide_step, settle};
+use crate::exact::{
+    GRAZING, Grazing, Listed, ReportedPair, SettledPairs, Settling, decide_step, settle,
+};
 use crate::gpu::collide::buffers::{BufferCapacity, Buffers};
 use crate::gpu::collide::collision_buffers::CollisionBuffers;
 use crate::gpu::collide::options::BufferOptions;
@@ -41,6 +43,8 @@ pub(crate) struct Gpu {
     /// Not on a software adapter, where the host is faster, and not if the device has not
     /// passed its self-test.
     pub(super) decides: bool,
+    /// Whether the host decides some pairs again, to find errors of the driver.
+    checks: bool,
     /// As the device has reported them, if the host decides.
     reported: ReusedVec<ReportedPair>,
     /// Empty in open space.
@@ -55,6 +59,9 @@ pub(crate) struct Gpu {
     at_work: bool,
     #[cfg(test)]
     pub(super) noise: Option<u64>,
+    /// As a driver with errors.
+    #[cfg(test)]
+    spoils: bool,
 }
 
 /// Every device can create a buffer of this size.
@@ -91,7 +98,7 @@ fn instance() -> wgpu::Instance {
 }
 
 impl Gpu {
-    pub(crate) async fn new(hardware: bool) -> Result<Self, Error> {
+    pub(crate) async fn new(hardware: bool, checks: bool) -> Result<Self, Error> {
         let mut adapters = instance().enumerate_adapters(wgpu::Backends::all()).await;
         adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
         let Some(adapter) = adapters.into_iter().next() else {
@@ -123,6 +130,7 @@ impl Gpu {
         let mut gpu = Self {
             adapter: format!("{} ({})", info.name, info.backend),
             decides: !pipeline.kernels.context.software,
+            checks: checks || cfg!(debug_assertions),
             pipeline,
             device,
             queue,
@@ -137,13 +145,11 @@ impl Gpu {
             at_work: false,
             #[cfg(test)]
             noise: None,
+            #[cfg(test)]
+            spoils: false,
         };
-        if gpu.decides && !gpu.passes_self_test().await? {
-            log::error!(
-                "{} decides pairs wrongly, so the host decides them",
-                gpu.adapter
-            );
-            gpu.decides = false;
+        if gpu.decides {
+            gpu.decides = gpu.passes_self_test().await?;
         }
         Ok(gpu)
     }
@@ -154,15 +160,19 @@ impl Gpu {
             let test = SelfTest::new(kernels)?;
             let mut encoder = encoder(&self.device);
             test.record(&mut encoder);
-            let [counters, decided] = test.read();
-            let parts = [(counters, 0, counters.size()), (decided, 0, decided.size())];
+            let parts = test.parts();
             let staging = read_now::staging(&self.device, size_of_parts(&parts));
             let reading = read_now::submit(&self.queue, encoder, &parts, staging);
             Ok((test, reading))
         };
         let (test, reading) = kernels.context.scoped_async(submit).await?;
         self.finish_work(Wait::Await)?;
-        Ok(test.passes(&reading.bytes().await?))
+        let passed = test.passes(&reading.bytes().await?);
+        if !passed {
+            log_failure(&self.adapter);
+        }
+        kernels.trust.end(Some(passed));
+        Ok(passed)
     }
 
     pub(crate) fn adapter(&self) -> &str {
@@ -178,29 +188,48 @@ impl Gpu {
         pairs: &mut Vec<Collision>,
         images: &mut Vec<[i32; 3]>,
     ) -> Result<StepOutcome, Error> {
-        if self.at_work {
-            // The future of an earlier step was dropped, and the device may still use the buffers.
-            self.buffers = None;
+        loop {
+            if self.at_work {
+                // The future of an earlier step was dropped, and the device may still use the buffers.
+                self.buffers = None;
+            }
+            self.at_work = true;
+            let outcome = self.attempts(step, limits, wait, (pairs, images)).await;
+            self.at_work = false;
+            let mut outcome = outcome?;
+            let clock = Instant::now();
+            let count = self.reported.len().max(pairs.len());
+            let settled = threads::run(count, || self.decide(&step, pairs, images))?;
+            if settled.wrong {
+                log_failure(&self.adapter);
+                self.pipeline.kernels.trust.end(Some(false));
+                self.decides = false;
+                self.buffers = None;
+                continue;
+            }
+            outcome.grazing = settled.grazing;
+            outcome.stages.push(("decide", clock.elapsed()));
+            return Ok(outcome);
         }
-        self.at_work = true;
-        let outcome = self.attempts(step, limits, wait, (pairs, images)).await;
-        self.at_work = false;
-        let mut outcome = outcome?;
-        let clock = Instant::now();
-        let count = self.reported.len().max(pairs.len());
-        let decide = || {
-            if self.decides {
-                return self.settle(&step, pairs, images);
-            }
-            if self.reported_images.is_empty() {
-                sort_reported(&mut self.reported, &mut self.buckets, |&pair| pair)?;
-            }
-            let reported = (&mut *self.reported, &**self.reported_images);
-            decide_step(&step, reported, pairs, images)
-        };
-        outcome.grazing = threads::run(count, decide)?;
-        outcome.stages.push(("decide", clock.elapsed()));
-        Ok(outcome)
+    }
+
+    fn decide(
+        &mut self,
+        step: &CheckedStep<'_>,
+        pairs: &mut Vec<Collision>,
+        images: &mut Vec<[i32; 3]>,
+    ) -> Result<SettledPairs, Error> {
+        if self.decides {
+            return self.settle(step, pairs, images);
+        }
+        if self.reported_images.is_empty() {
+            sort_reported(&mut self.reported, &mut self.buckets, |&pair| pair)?;
+        }
+        let reported = (&mut *self.reported, &**self.reported_images);
+        Ok(SettledPairs {
+            grazing: decide_step(step, reported, pairs, images)?,
+            wrong: false,
+        })
     }
 
     fn settle(
@@ -208,7 +237,11 @@ impl Gpu {
         step: &CheckedStep<'_>,
         pairs: &mut Vec<Collision>,
         images: &mut Vec<[i32; 3]>,
-    ) -> Result<Grazing, Error> {
+    ) -> Result<SettledPairs, Error> {
+        #[cfg(test)]
+        for pair in pairs.iter_mut().filter(|_| self.spoils) {
+            pair.depth += 1.0;
+        }
         if images.is_empty() {
             sort_reported(pairs, &mut self.decided_buckets, Listed::report)?;
         }
@@ -219,6 +252,7 @@ impl Gpu {
             domain: &step.domain,
             dt: step.dt,
             times: 1.0,
+            checked: self.checks,
         };
         settle(spheres, &settling, pairs, images)
     }
@@ -581,6 +615,14 @@ pub(super) fn encoder(device: &wgpu::Device) -> wgpu::CommandEncoder {
 
 #[cfg(test)]
 impl Gpu {
+    /// As on hardware.
+    pub(crate) fn deciding(mut self) -> Self {
+        let passed = crate::blocking::block_on(self.passes_self_test());
+        assert_eq!(passed, Ok(true));
+        self.decides = true;
+        self
+    }
+
     pub(crate) fn with_first_capacities(
         mut self,
         pairs: Option<u64>,

@@ -327,8 +327,7 @@ fn full(gpu: &mut Gpu, step: &UncheckedStep<'_>) -> (Vec<[u32; 4]>, Vec<[i32; 3]
 fn a_device_that_decides_gives_the_list_of_a_host_that_decides() {
     let mut host = gpu();
     host.decides = false;
-    let mut device = gpu();
-    device.decides = true;
+    let mut device = gpu().deciding();
     let cell = |edges| carom::Domain::triclinic([-3.0, 1.0, 2.0], edges);
     let skewed = cell([[17.0, 0.0, 0.0], [5.5, 16.0, 0.0], [-4.0, 3.25, 19.0]]);
     let domains = [
@@ -397,8 +396,7 @@ fn a_list_is_complete_whatever_part_of_it_arrives_with_its_counts() {
         let expected = full(&mut gpu(), &step);
         assert!(expected.0.len() > 1000);
         for decides in [false, true] {
-            let mut gpu = gpu();
-            gpu.decides = decides;
+            let mut gpu = if decides { gpu().deciding() } else { gpu() };
             for ahead in [0, 1, 999, usize::MAX] {
                 gpu.ahead = ahead;
                 let found = full(&mut gpu, &step);
@@ -407,4 +405,24 @@ fn a_list_is_complete_whatever_part_of_it_arrives_with_its_counts() {
             }
         }
     }
+}
+
+#[test]
+fn after_a_wrong_pair_the_host_decides_all_pairs_of_a_device() {
+    let spheres = world(5000);
+    let step = UncheckedStep {
+        enclosing: false,
+        spheres: &spheres,
+        sets: Sets::One,
+        dt: 1.0,
+        domain: carom::Domain::open(),
+    };
+    let expected = full(&mut gpu(), &step).0;
+    let mut device = gpu().deciding();
+    device.spoils = true;
+    device.checks = false;
+    assert!(full(&mut device, &step).0 != expected && device.decides);
+    device.checks = true;
+    assert!(full(&mut device, &step).0 == expected && !device.decides);
+    assert!(!device.pipeline.kernels.trust.is_right());
 }
