@@ -264,9 +264,21 @@ mutant 'a dropped self-test is not repeated' src/gpu/device/device_kernels.rs \
     'passed.map_or(UNTESTED,' 'passed.map_or(WRONG,' --test embedding until_the_device_has_passed
 mutant 'a device that is not trusted drops pairs' shaders/shared/decide_found.wgsl \
     'open || (!trusted && decided.verdict == MISS)' 'open' --test embedding until_the_device_has_passed
+mutant 'pairs keep any order in their rows' shaders/reduce/parts/row_order.wgsl \
+    'end - begin <= LONGEST_ROW' 'false' --lib in_order_and_in_few_bytes
+mutant 'images of a pair keep any order' shaders/reduce/parts/row_order.wgsl \
+    'one.z < other.z ||' '' --lib in_order_and_in_few_bytes
+mutant 'equal pairs get one place' shaders/reduce/parts/row_order.wgsl \
+    '(one.z == other.z && if_equal)' 'false' --lib a_device_that_decides
+mutant 'depths arrive as times' shaders/reduce/parts/row_order.wgsl \
+    'select(toi, depth | SIGN, depth != 0u)' 'toi' --lib in_order_and_in_few_bytes
+mutant 'the host does not sort long rows' src/reduce/sort.rs \
+    '<= key(&two[1])' '< key(&two[1]) || true' --lib rows_of_any_length
+mutant 'each task of short records begins with the first row' src/gpu/detector_backend.rs \
+    '(first..).zip(part' '(0..).zip(part' --lib whatever_part
 mutant 'the rest of a long list begins at its first pair' src/gpu/detector_backend.rs \
-    'self.read(&list, first, &mut pairs[first..], convert, wait)' \
-    'self.read(&list, 0, &mut pairs[first..], convert, wait)' --lib whatever_part
+    'self.read((&list, record), first, rest, convert, wait)' \
+    'self.read((&list, record), 0, rest, convert, wait)' --lib whatever_part
 mutant '< instead of <= at the closest approach' src/exact/integers.rs \
     '&closing * &closing >= ' '&closing * &closing > ' --test reference a_tangent_pass
 mutant '< instead of <= at the end of the step' src/exact/integers.rs \

@@ -8,7 +8,9 @@ use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::neighbors::Neighbors;
 use super::stages::Recording;
 use super::walls::StepWalls;
-use crate::gpu::device::shader::constants::{FLAG_DECIDE, FLAG_TRUSTED, FLAG_WATCH};
+use crate::gpu::device::shader::constants::{
+    FLAG_DECIDE, FLAG_SHORT_RECORDS, FLAG_TRUSTED, FLAG_WATCH,
+};
 use crate::gpu::device::shader::layout::{GpuLattice, NeighborRequest, Params, SourceLayout};
 use crate::gpu::device::timing::TimedBy;
 use crate::gpu::input::device_spheres::{Attribute, DeviceSpheres};
@@ -308,6 +310,11 @@ impl CollisionBuffers {
             (true, false) => FLAG_DECIDE,
             (true, true) => FLAG_DECIDE | FLAG_TRUSTED,
         };
+        let short = if self.options.short_records {
+            FLAG_SHORT_RECORDS
+        } else {
+            0
+        };
         Params {
             segment_capacity: capacity.segments as u32,
             pair_capacity: capacity.pairs.min(u64::from(u32::MAX)) as u32,
@@ -315,7 +322,7 @@ impl CollisionBuffers {
             shortest_segment: self.shortest_segment,
             most_candidates_low: self.options.max_candidates as u32,
             most_candidates_high: (self.options.max_candidates >> 32) as u32,
-            flags: params.flags | watch | decide,
+            flags: params.flags | watch | decide | short,
             ..params
         }
     }

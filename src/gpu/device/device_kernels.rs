@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use super::context::Context;
 use super::dispatch::Binder;
 use super::shader::kernels::{
-    Decide, Dynamics, Gather, Load, Neighbors, Periodic, Reduce, Rests, Stages, WallKernels,
+    Decide, Dynamics, Gather, Load, Neighbors, OrderKernels, Periodic, Reduce, Rests, Stages,
+    WallKernels,
 };
 use crate::Error;
 
@@ -48,6 +49,7 @@ pub(crate) struct DeviceKernels {
     reduce: OnceLock<Reduce>,
     periodic: OnceLock<Periodic>,
     decide: OnceLock<Decide>,
+    rows: OnceLock<OrderKernels>,
     neighbors: OnceLock<Neighbors>,
     walls: OnceLock<WallKernels>,
     dynamics: OnceLock<Dynamics>,
@@ -65,6 +67,7 @@ impl DeviceKernels {
             reduce: OnceLock::new(),
             periodic: OnceLock::new(),
             decide: OnceLock::new(),
+            rows: OnceLock::new(),
             neighbors: OnceLock::new(),
             walls: OnceLock::new(),
             dynamics: OnceLock::new(),
@@ -93,6 +96,10 @@ impl DeviceKernels {
 
     pub(crate) fn decide(&self) -> Result<&Decide, Error> {
         self.compiled(&self.decide, Decide::new)
+    }
+
+    pub(crate) fn rows(&self) -> Result<&OrderKernels, Error> {
+        self.compiled(&self.rows, OrderKernels::new)
     }
 
     pub(crate) fn neighbors(&self) -> Result<&Neighbors, Error> {
