@@ -28,6 +28,9 @@ pub struct BufferOptions {
     pub(crate) changes: bool,
     pub(crate) periodic: bool,
     pub(crate) decided: bool,
+    /// Orders and packs the decided list, for a `Detector` only.
+    pub(crate) rows: bool,
+    pub(crate) short_records: bool,
     pub(crate) neighbors: bool,
     pub(crate) walls: u32,
     pub(crate) triangles: u32,
@@ -55,6 +58,8 @@ impl BufferOptions {
             changes: false,
             periodic: false,
             decided: true,
+            rows: false,
+            short_records: false,
             neighbors: false,
             walls: 0,
             triangles: 0,

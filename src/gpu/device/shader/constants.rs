@@ -40,6 +40,10 @@ pub(crate) const FLAG_TWO_SETS: u32 = 1;
 pub(crate) const FLAG_WATCH: u32 = 2;
 
 pub(crate) const FLAG_DECIDE: u32 = 4;
+/// Only with [`FLAG_DECIDE`].
+pub(crate) const FLAG_TRUSTED: u32 = 8;
+/// Records of pairs in rows lack the index of the row.
+pub(crate) const FLAG_SHORT_RECORDS: u32 = 16;
 
 pub(crate) const MOTION_NONE: u32 = 0;
 pub(crate) const MOTION_VELOCITY: u32 = 1;
@@ -97,6 +101,8 @@ constants! {
     FLAG_TWO_SETS: u32 = FLAG_TWO_SETS;
     FLAG_WATCH: u32 = FLAG_WATCH;
     FLAG_DECIDE: u32 = FLAG_DECIDE;
+    FLAG_TRUSTED: u32 = FLAG_TRUSTED;
+    FLAG_SHORT_RECORDS: u32 = FLAG_SHORT_RECORDS;
     MOTION_NONE: u32 = MOTION_NONE;
     MOTION_PREVIOUS: u32 = MOTION_PREVIOUS;
     NO_SIZE_CLASS: u32 = u32::MAX;
