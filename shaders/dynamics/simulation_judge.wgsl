@@ -141,6 +141,9 @@ fn accept(sums: vec4<f32>) {
     } else {
         simulation.remaining = 0.0;
     }
+    if !(simulation.remaining > 0.0) {
+        simulation.status &= ~CAROM_BEHIND;
+    }
     simulation.virial = add_float(simulation.virial, sums.x);
     simulation.kinetic_energy = sums.y;
     simulation.impacts = count(simulation.impacts, atomicLoad(&simulation_counters.impacts));

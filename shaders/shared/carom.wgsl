@@ -418,6 +418,8 @@ const CAROM_IMPACTS_FULL = 16u;
 // room for.
 const CAROM_COLLAPSE = 32u;
 const CAROM_FAR_AWAY = 64u;
+// The recording has not reached the requested time: `remaining` is above 0.
+const CAROM_BEHIND = 128u;
 
 // State of a hard-sphere simulation, written by the GPU. A recording is a call of
 // `SimulationBuffers::record` in Rust, whose commands move the spheres by a number of
@@ -431,7 +433,7 @@ struct CaromSimulation {
     // Time that recordings have requested and that has not been simulated yet, rounded to
     // float32. If it is not 0, the exact value is `remaining + carried`.
     remaining: f32,
-    // Bits CAROM_SEARCH_INCOMPLETE to CAROM_FAR_AWAY, of the last recording.
+    // Bits CAROM_SEARCH_INCOMPLETE to CAROM_BEHIND, of the last recording.
     status: u32,
     // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
     impacts: vec2<u32>,
@@ -487,6 +489,8 @@ struct CaromSimulation {
     carried: f32,
     // The contact time, or the shortest one with which float32 numbers let spheres rest.
     contact_time: f32,
+    // Time that recordings have requested and that was dropped, so far.
+    dropped: vec2<f32>,
 }
 
 // An impact of two spheres, or of a sphere and a wall, in a hard-sphere simulation.

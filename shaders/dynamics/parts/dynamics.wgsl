@@ -41,6 +41,11 @@ struct SimulationRequest {
     triangles: u32,
     // 1 if spheres touch only the fronts of triangles, and 0 otherwise.
     one_sided: u32,
+    // Most of the time that earlier recordings left over, and that a recording simulates. The rest is dropped.
+    most_remaining: f32,
+    unused: u32,
+    unused_too: u32,
+    unused_as_well: u32,
 }
 
 struct SimulationCounters {
