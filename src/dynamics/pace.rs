@@ -1,5 +1,7 @@
 //! The duration of the next substep.
 
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder, check};
 use super::{HardSphere, SimulationOptions};
 
 /// A search aims at no more than this number of candidate pairs for each sphere, on average. This limits the
@@ -57,7 +59,7 @@ pub(crate) struct Load {
 }
 
 /// Chooses the duration of the next substep, and the number of substeps that use the candidates of one search.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pace {
     /// Intended duration of the next substep, or `None` before the first one.
     substep: Option<f64>,
@@ -77,6 +79,19 @@ impl Pace {
             last: None,
             crowd: 0,
         }
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn code(&mut self, coder: &mut Coder) -> Result<(), String> {
+        self.substep.code(coder)?;
+        self.substeps.code(coder)?;
+        self.last.code(coder)?;
+        self.crowd.code(coder)?;
+        let valid = self.substep.is_none_or(|substep| substep > 0.0);
+        check(
+            valid && (1.0..=SUBSTEPS).contains(&self.substeps),
+            "substeps",
+        )
     }
 
     /// Returns the duration of the next substep.

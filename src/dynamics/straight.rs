@@ -86,7 +86,7 @@ impl Setting<'_> {
     /// Returns whether the partner of a sphere that sleeps does not move.
     fn is_still(&self, near: Near<'_>) -> bool {
         match near.special.map(|candidate| candidate.partner) {
-            Some(Partner::Wall(wall)) => self.walls.get(wall).velocity == DVec3::ZERO,
+            Some(Partner::Wall(wall)) => self.walls.get(wall).motion.velocity == DVec3::ZERO,
             _ => self.sleeps(near.other),
         }
     }

@@ -1,8 +1,7 @@
 //! Tests of recordings: what does not fit into their buffers, what is refused, and the state that they leave.
 
 use carom::gpu::{
-    Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, SimulationState,
-    SimulationStatus, wgpu,
+    Attribute, DeviceSpheres, SimulationBufferOptions, SimulationState, SimulationStatus, wgpu,
 };
 use carom::{Domain, Error, HardSphere, Simulation, SimulationOptions, Wall, Walls};
 use glam::DVec3;
@@ -140,7 +139,7 @@ fn spheres_with_invalid_values_take_no_part() {
 #[test]
 fn options_that_only_the_cpu_has_are_named_errors() {
     let device = Device::real();
-    let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+    let pipeline = device.pipeline();
     let problem = |options: SimulationBufferOptions| match pipeline.create_simulation(&options) {
         Err(Error::InvalidSimulation { problem, .. }) => problem,
         other => panic!("{other:?}"),
@@ -230,7 +229,7 @@ fn options_that_only_the_cpu_has_are_named_errors() {
 #[test]
 fn recordings_that_cannot_be_made_are_named_errors() {
     let device = Device::noop(&wgpu::DeviceDescriptor::default());
-    let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+    let pipeline = device.pipeline();
     let options = SimulationBufferOptions::new(2).with_recordings(1);
     let mut simulation = pipeline.create_simulation(&options).expect("buffers");
     let words = device.words(&[0; 24]);
@@ -309,4 +308,65 @@ fn the_state_arrives_by_a_ticket() {
     let lost = ticket.try_take().map(|_| ());
     assert_eq!(lost, Err(Error::NotSubmitted));
     world.device.assert_silent();
+}
+
+/// Numbers of the rules may change between recordings. A ball flies on parabolas with each gravity in turn, and two balls
+/// meet twice, with another restitution each time.
+#[test]
+fn each_recording_has_the_rules_set_before_it() {
+    let falling = HardSphere::new([0.0, 0.0, 50.0], 0.5);
+    let balls = [
+        falling,
+        HardSphere::new([0.0; 3], 0.5).with_velocity([2.0, 0.0, 0.0]),
+        HardSphere::new([2.0, 0.0, 0.0], 0.5),
+    ];
+    let ends = [(1.0, -1.0), (-1.0, -6.0)];
+    let walls = ends.map(|(normal, offset)| Wall::half_space([normal, 0.0, 0.0], offset));
+    let rules = SimulationOptions::new().with_walls(Walls::from_iter(walls));
+    let options = SimulationBufferOptions::new(3).with_simulation(rules);
+    let mut world = World::new(&balls, &options);
+    let velocities = |world: &World| [0, 1, 2].map(|k| world.spheres()[k].velocity);
+    let near =
+        |found: f64, expected: f64| assert!((found - expected).abs() < 1e-4, "{found} {expected}");
+    world.buffers.set_restitution(0.5).expect("it is valid");
+    world.advance(1.0);
+    // The balls met at 0.5, and went on with the speeds 0.5 and 1.5.
+    let [_, v, w] = velocities(&world);
+    near(v[0], 0.5);
+    near(w[0], 1.5);
+    world
+        .buffers
+        .set_wall_restitution(0.0)
+        .expect("it is valid");
+    world
+        .buffers
+        .set_gravity([0.0, 0.0, -4.0])
+        .expect("it is valid");
+    world.advance(0.5);
+    near(velocities(&world)[0][2], -2.0);
+    near(world.spheres()[0].center[2], 49.5);
+    world
+        .buffers
+        .set_gravity([0.0, 2.0, 0.0])
+        .expect("it is valid");
+    world.advance(3.0);
+    let [falling, _, w] = velocities(&world);
+    near(falling[1], 6.0);
+    near(falling[2], -2.0);
+    // The second ball lost its speed at the wall.
+    near(w[0], 0.0);
+    for (wrong, words) in [
+        (world.buffers.set_restitution(1.5), "the restitution is 1.5"),
+        (
+            world.buffers.set_gravity([f64::NAN; 3]),
+            "gravity along x is NaN",
+        ),
+        (world.buffers.set_contact_time(1e-3), "no room"),
+    ] {
+        let message = wrong.expect_err(words).to_string();
+        assert!(message.contains(words), "{message}");
+    }
+    // What was refused has changed nothing.
+    world.advance(0.5);
+    near(velocities(&world)[0][1], 7.0);
 }

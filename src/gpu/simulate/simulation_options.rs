@@ -34,6 +34,9 @@ pub struct SimulationBufferOptions {
 impl SimulationBufferOptions {
     /// Returns the default options for at most `spheres` spheres, at least 1: elastic spheres in open space. A sphere
     /// takes some 520 bytes. With meshes, a sphere takes some 170 bytes more, and each triangle some 320 bytes.
+    ///
+    /// A device with `wgpu::Limits::default()` holds some 523 000 spheres, because a storage buffer has at most 128 MiB. For
+    /// more, request the device with the limits of its adapter.
     pub fn new(spheres: u32) -> Self {
         Self {
             spheres,
@@ -77,7 +80,8 @@ impl SimulationBufferOptions {
     }
 
     /// Sets the number of rounds in a substep, at least 1. The default is 24. In a round, each sphere can have one
-    /// impact. A substep that needs more rounds is rolled back, and the next one is shorter.
+    /// impact. A substep that needs more rounds is rolled back, and the next one is shorter. With gravity and a contact
+    /// time, it ends early instead, and has at least 8 rounds.
     #[must_use]
     pub fn with_rounds(mut self, rounds: u32) -> Self {
         self.rounds = rounds;
@@ -117,6 +121,8 @@ impl SimulationBufferOptions {
     ///   spheres, or none.
     /// - [`with_max_impacts`](SimulationOptions::with_max_impacts) and
     ///   [`with_max_step_impacts`](SimulationOptions::with_max_step_impacts) must not be set.
+    /// - No wall and no sphere may have a restitution of its own, and
+    ///   [`with_contact_changes`](SimulationOptions::with_contact_changes) must not be set.
     /// - [`with_groups`](SimulationOptions::with_groups) must not be set, because collision groups of spheres on a GPU
     ///   are in [`DeviceSpheres::with_groups`](crate::gpu::DeviceSpheres::with_groups).
     ///
@@ -167,11 +173,32 @@ impl SimulationBufferOptions {
             );
         }
         rules.check(self.spheres as usize)?;
+        let mut simple = rules.walls.simple().iter();
+        let own = simple.any(|wall| wall.restitution().is_some())
+            || rules
+                .walls
+                .meshes()
+                .iter()
+                .any(|mesh| mesh.restitution().is_some());
+        if own || !rules.restitutions.is_empty() {
+            return invalid(
+                "a wall or a sphere has a restitution of its own, which a simulation on a GPU does not support; use \
+                 `SimulationOptions::with_restitution` and `with_wall_restitution`, or `carom::Simulation`"
+                    .into(),
+            );
+        }
         if self.most_candidates() > MOST_CANDIDATES {
             return invalid(format!(
                 "the capacity for candidates is {}, but must be at most {MOST_CANDIDATES}",
                 self.most_candidates()
             ));
+        }
+        if rules.contacts {
+            return invalid(
+                "changes of contacts are requested, which a simulation on a GPU does not find; leave out \
+                 `SimulationOptions::with_contact_changes`, or use `carom::Simulation`"
+                    .into(),
+            );
         }
         if rules.max_step_impacts != u64::MAX {
             return invalid(
