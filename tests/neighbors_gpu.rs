@@ -8,7 +8,8 @@
 mod device;
 
 use carom::gpu::{
-    BufferOptions, CollisionBuffers, DeviceSpheres, RecordableSpheres, Status, StepSummary,
+    BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, RecordableSpheres, Status,
+    StepSummary,
 };
 use carom::{
     Backend, Detector, Domain, Error, NeighborList, NeighborSearch, Options, Sphere, SphereSet,
