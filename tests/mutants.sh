@@ -268,8 +268,6 @@ mutant 'pairs keep any order in their rows' shaders/reduce/parts/row_order.wgsl 
     'end - begin <= LONGEST_ROW' 'false' --lib in_order_and_in_few_bytes
 mutant 'images of a pair keep any order' shaders/reduce/parts/row_order.wgsl \
     'one.z < other.z ||' '' --lib in_order_and_in_few_bytes
-mutant 'equal pairs get one place' shaders/reduce/parts/row_order.wgsl \
-    '(one.z == other.z && if_equal)' 'false' --lib a_device_that_decides
 mutant 'depths arrive as times' shaders/reduce/parts/row_order.wgsl \
     'select(toi, depth | SIGN, depth != 0u)' 'toi' --lib in_order_and_in_few_bytes
 mutant 'the host does not sort long rows' src/reduce/sort.rs \

@@ -8,7 +8,8 @@
 mod device;
 
 use carom::gpu::{
-    BufferOptions, CollisionBuffers, DeviceSpheres, RecordableSpheres, Status, StepSummary,
+    BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, RecordableSpheres, Status,
+    StepSummary,
 };
 use carom::{
     Backend, Detector, Domain, Error, NeighborList, NeighborSearch, Options, Sphere, SphereSet,
@@ -38,21 +39,9 @@ struct World {
 }
 
 impl World {
-    /// The device has passed its self-test.
     fn new(options: &BufferOptions) -> Self {
-        let mut world = Self::untested(options);
-        let mut encoder = world.device.encoder();
-        let recorded = world.buffers.record(&mut encoder, &Step::new(&[], 1.0));
-        recorded.unwrap_or_else(|error| panic!("{error}"));
-        world.device.queue.submit([encoder.finish()]);
-        world.device.wait();
-        world
-    }
-
-    fn untested(options: &BufferOptions) -> Self {
         let device = Device::real();
-        let pipeline = device.pipeline();
-        let buffers = pipeline.create_buffers(options).expect("buffers");
+        let buffers = device.pipeline().create_buffers(options).expect("buffers");
         Self { device, buffers }
     }
 
@@ -483,7 +472,11 @@ fn an_exact_readback_has_the_pairs_for_which_the_list_was_made() {
 
 #[test]
 fn a_list_of_an_untested_device_is_not_kept() {
-    let mut world = World::untested(&BufferOptions::new(300).with_pairs(9000).with_neighbors());
+    let device = Device::real();
+    let pipeline = CollisionPipeline::new(&device.device).expect("a pipeline");
+    let options = BufferOptions::new(300).with_pairs(9000).with_neighbors();
+    let buffers = pipeline.create_buffers(&options).expect("buffers");
+    let mut world = World { device, buffers };
     let spheres = particles(&mut Rng::with_seed(39), 300);
     let search = NeighborSearch::within(&spheres, 0.9);
     let lists = [(); 3].map(|()| world.search(&search));

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use carom::gpu::{
-    Attribute, CollisionBuffers, CollisionPipeline, DeviceSpheres, ExactCollisions,
+    Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, ExactCollisions,
     RecordableSpheres, Ticket, wgpu,
 };
 use carom::{Error, Sphere, Step};
@@ -50,8 +50,19 @@ impl Device {
         SHARED.get_or_init(make).clone()
     }
 
+    /// The device has passed the self-test of this pipeline, unless it computes nothing.
     pub(crate) fn pipeline(&self) -> CollisionPipeline {
-        let make = || CollisionPipeline::new(&self.device).expect("the pipeline");
+        let make = || {
+            let pipeline = CollisionPipeline::new(&self.device).expect("the pipeline");
+            let made = pipeline.create_buffers(&BufferOptions::new(1));
+            let mut encoder = self.encoder();
+            let recorded =
+                made.and_then(|mut made| made.record(&mut encoder, &Step::new(&[], 1.0)));
+            recorded.expect("a recording");
+            self.queue.submit([encoder.finish()]);
+            self.wait();
+            pipeline
+        };
         self.pipeline.get_or_init(make).clone()
     }
 

@@ -36,17 +36,6 @@ fn truth_between(first: &[Sphere], second: &[Sphere], dt: f32) -> Hits<Collision
     }
 }
 
-/// Returns a pipeline whose device has passed its self-test.
-fn tested(device: &Device) -> Result<CollisionPipeline> {
-    let pipeline = device.pipeline();
-    let mut buffers = pipeline.create_buffers(&BufferOptions::new(1))?;
-    let mut encoder = device.encoder();
-    buffers.record(&mut encoder, &Step::new(&[], 1.0))?;
-    device.queue.submit([encoder.finish()]);
-    device.wait();
-    Ok(pipeline)
-}
-
 fn world(device: &Device, spheres: u32) -> Result<CollisionBuffers> {
     device
         .pipeline()
