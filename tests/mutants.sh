@@ -683,6 +683,12 @@ mutant 'the contacts of a step are forgotten' src/dynamics/simulation.rs \
     'self.contacts = contacts;' 'let _ = contacts;' --test dynamics_materials begin_last
 mutant 'one radius that is not a number is accepted' src/gpu/input/bound_spheres.rs \
     '&& !(0.0..=MAX_MAGNITUDE)' '&& false && !(0.0..=MAX_MAGNITUDE)' --test misuse
+mutant 'a simulation that falls behind does not say so' shaders/dynamics/simulation_begin.wgsl \
+    'simulation.remaining > 0.0);' 'false);' --test dynamics_gpu falls_behind
+mutant 'a simulation that has caught up seems to be behind' shaders/dynamics/simulation_judge.wgsl \
+    'simulation.status &= ~CAROM_BEHIND;' '' --test dynamics_gpu falls_behind
+mutant 'no bound of the time that is left over' shaders/dynamics/simulation_begin.wgsl \
+    'simulation.remaining > most {' 'false {' --test dynamics_gpu falls_behind
 mutant 'squeezed discs have impacts for ever' src/dynamics/replay.rs \
     'link.impacts >= SQUEEZED && self' 'false && self' --test dynamics_rest squeezed
 mutant 'spheres at one point move along a line' src/dynamics/separate.rs \

@@ -139,7 +139,8 @@ impl BufferOptions {
 
     /// Makes each step compute the contacts of each sphere:
     /// [`CollisionBuffers::contact_offsets`](crate::gpu::CollisionBuffers::contact_offsets) and
-    /// [`contact_indices`](crate::gpu::CollisionBuffers::contact_indices). Implies [`with_sorted`](Self::with_sorted).
+    /// [`contact_indices`](crate::gpu::CollisionBuffers::contact_indices). The number of contacts of sphere i is
+    /// `offsets[i + 1] - offsets[i]`. Implies [`with_sorted`](Self::with_sorted).
     #[must_use]
     pub fn with_contacts(mut self) -> Self {
         self.contacts = true;

@@ -278,6 +278,7 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
         domain_extent: domain.extent(),
         triangles: triangles(options),
         one_sided: simulation.one_sided_meshes.into(),
+        most_remaining: options.most_remaining.min(f32::MAX),
         ..SimulationRequest::zeroed()
     }
 }
@@ -846,6 +847,19 @@ impl SimulationBuffers {
             self.substep(encoder);
         }
         pass(encoder, "carom simulation", &ends.store);
+        Ok(())
+    }
+
+    /// Sets the number of substeps of later recordings:
+    /// [`SimulationBufferOptions::with_substeps`](crate::gpu::SimulationBufferOptions::with_substeps).
+    ///
+    /// # Errors
+    /// [`Error::ZeroCapacity`] if it is 0.
+    pub fn set_substeps(&mut self, substeps: u32) -> Result<(), Error> {
+        if substeps == 0 {
+            return Err(Error::ZeroCapacity { what: "substeps" });
+        }
+        self.options.substeps = substeps;
         Ok(())
     }
 

@@ -26,7 +26,7 @@ pub(crate) const INVALID_LISTED: usize = 32;
 
 pub(crate) const IMAGE_BITS: u32 = 10;
 pub(crate) const MAX_IMAGES_EACH: u32 = 1 << 20;
-/// In units of ε = 2⁻²³ times the lengths in the computation (docs/exact.md, section 6).
+/// In units of ε = 2⁻²³ times the lengths in the computation (docs/exact.md, sections 6 and 7).
 const WALL_ERROR: f32 = 32.0;
 /// Covers underflow, which a relative bound does not.
 const WALL_LEAST: f32 = 1.0 / (1_u64 << 40) as f32;
