@@ -15,7 +15,7 @@ mod lists;
 mod recordings;
 
 use backends::detector;
-use carom::gpu::{BufferOptions, CollisionBuffers, CollisionPipeline};
+use carom::gpu::{BufferOptions, CollisionBuffers};
 use carom::{Backend, Collision, Error, Hits, Options, Sphere, Step};
 use carom_scenes::Scene;
 use device::Device;
