@@ -590,7 +590,7 @@ mutant 'spheres hover when their support is gone' src/dynamics/rest.rs \
 mutant 'what rests slips along a sphere as far as it likes' src/dynamics/rest.rs \
     'longest.min((SLIP * pair.radius / slip).max(options.contact_time));' 'longest;' --test dynamics_rest slides_down
 mutant 'bodies without room collide by pairs' src/dynamics/replay.rs \
-    'link.impacts > 0 && scratch.is_crowded(index, time, setting)' 'false' --test dynamics_rest rows_without_room
+    'link.impacts > 0 && scratch.is_crowded(index, time, setting)' 'false' --test dynamics_rest piles_come
 mutant 'walls do not bear what rests on them' src/dynamics/rest.rs \
     'let momentum = contact.normal * contact.impulse;' 'let momentum = contact.normal * 0.0;' --test dynamics_rest slides_slowly
 mutant 'walls do not bear what sleeps on them' src/dynamics/rest.rs \
