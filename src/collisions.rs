@@ -244,8 +244,8 @@ impl<T: Number> Collisions<T> {
         contacts::<T>(&self.pairs, spheres, sets)
     }
 
-    /// Compares this list with `previous`, the list of an earlier step. Returns the pairs that
-    /// began to touch, still touch or touch no longer.
+    /// Compares this list with `previous`, the list of an earlier step. Returns the pairs, and the contacts with walls,
+    /// that began to touch, still touch or touch no longer.
     ///
     /// A pair in this list and a pair in `previous` are the same if they have the same sphere
     /// indices, and in a periodic domain also the same image. So a sphere must have the same index
@@ -266,10 +266,22 @@ impl<T: Number> Collisions<T> {
     /// This list and `previous` may have their pairs in any order, and may contain a pair several
     /// times.
     pub fn changes_since(&self, previous: &Self) -> Changes {
-        changes::<T>(
+        let [began, lasted, ended] = changes::<T, _>(
             (&previous.pairs, previous.pairs.images()),
             (&self.pairs, self.pairs.images()),
-        )
+        );
+        let [walls_began, walls_lasted, walls_ended] = changes::<T, _>(
+            (&previous.walls, previous.walls.images()),
+            (&self.walls, self.walls.images()),
+        );
+        Changes {
+            began,
+            lasted,
+            ended,
+            walls_began,
+            walls_lasted,
+            walls_ended,
+        }
     }
 
     fn sets(&self) -> Sets {

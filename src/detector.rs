@@ -3,11 +3,15 @@
 use std::marker::PhantomData;
 use std::time::Instant;
 
+use rayon::prelude::*;
+
 use crate::blocking::{Wait, block_on};
 use crate::cpu::{BoundedWalls, Cpu, WallHits, find_at_walls};
+use crate::exact::parts;
 #[cfg(feature = "gpu")]
 use crate::gpu::Gpu;
 use crate::limits::Limits;
+use crate::memory::allocate;
 #[cfg(not(feature = "gpu"))]
 use crate::no_gpu::NoGpu as Gpu;
 use crate::number::sealed::{Family, Split};
@@ -15,10 +19,10 @@ use crate::reuse::ReusedVec;
 use crate::statistics::StepOutcome;
 use crate::step::UncheckedStep;
 use crate::threads;
-use crate::wide::{Enclosed, EnclosedMemory, WallsMemory, decide, decide_at_walls};
+use crate::wide::{Enclosed, EnclosedMemory, WallsMemory, WideSphere, decide, decide_at_walls};
 use crate::{
     Backend, Collision64, Collisions, Domain, Error, Hits, NeighborList, NeighborSearch, Number,
-    Options, Sphere, Spheres, Statistics, Step, WallCollision64, Walls,
+    Options, Sphere, Spheres, Statistics, Step, Touching, WallCollision64, Walls,
 };
 
 /// Finds the collisions of a time step, on a GPU or on the CPU.
@@ -93,10 +97,10 @@ impl Detector {
         let (gpu, reason) = match options.backend {
             Backend::Cpu => (None, "the CPU was requested".to_owned()),
             Backend::Gpu => (
-                Some(Gpu::new(false).await?),
+                Some(Gpu::new(false, options.checks).await?),
                 "a GPU was requested".to_owned(),
             ),
-            Backend::Auto => match Gpu::new(true).await {
+            Backend::Auto => match Gpu::new(true, options.checks).await {
                 Ok(gpu) => (Some(gpu), "a hardware GPU was found".to_owned()),
                 Err(Error::NoAdapter { reason, .. }) => {
                     (None, format!("no hardware GPU: {reason}"))
@@ -108,7 +112,17 @@ impl Detector {
             "carom runs on the {}: {reason}",
             if gpu.is_some() { "GPU" } else { "CPU" }
         );
-        Ok(Self {
+        Ok(Self::with_backend(options, gpu, reason))
+    }
+
+    /// Returns a detector on the CPU.
+    pub(crate) fn on_cpu() -> Self {
+        let options = Options::new().with_backend(Backend::Cpu);
+        Self::with_backend(options, None, String::new())
+    }
+
+    fn with_backend(options: Options, gpu: Option<Gpu>, reason: String) -> Self {
+        Self {
             options,
             gpu,
             cpu: Cpu::default(),
@@ -118,7 +132,7 @@ impl Detector {
             touching: Collisions::default(),
             enclosed: EnclosedMemory::default(),
             enclosed_walls: WallsMemory::default(),
-        })
+        }
     }
 
     /// Returns the backend that this detector uses, never [`Backend::Auto`].
@@ -317,10 +331,18 @@ impl Detector {
         to: &mut Collisions<T>,
         wait: Wait,
     ) -> Result<(), Error> {
-        match T::split::<Detection<'_, '_>>((step, to)) {
-            Split::Float32((step, to)) => self.detect_waiting(step, to, wait).await,
-            Split::Float64((step, to)) => self.detect_wide(step, to, wait).await,
+        match T::split::<Detection<'_, '_>>((step, &mut *to)) {
+            Split::Float32((step, to)) => self.detect_waiting(step, to, wait).await?,
+            Split::Float64((step, to)) => self.detect_wide(step, to, wait).await?,
         }
+        if step.approaching {
+            let left = threads::run(to.pairs.len() + to.walls.len(), || leave_out(step, to));
+            if let Err(error) = left {
+                *to = Collisions::default();
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     async fn search_either<T: Number>(
@@ -620,6 +642,62 @@ impl Detector {
         };
         Ok(Collisions::new(pairs, spheres.len(), sets, statistics))
     }
+}
+
+/// Leaves out the pairs, and the spheres at walls, that touch at the start of a step and do not approach.
+fn leave_out<T: Number>(
+    step: &Step<'_, Spheres<'_, T>>,
+    found: &mut Collisions<T>,
+) -> Result<(), Error> {
+    let first = step.first.len();
+    let numbers = |set: Option<Spheres<'_, T>>, index: usize| {
+        let mut sphere = [T::Packed::default()];
+        if let Some(set) = set {
+            set.pack(index, &mut sphere);
+        }
+        let WideSphere {
+            center,
+            radius,
+            velocity,
+            ..
+        } = T::wide(&sphere[0]);
+        (center, radius, velocity)
+    };
+    let products = |image| step.domain.products(image);
+    let other_set = step.second.or(Some(step.first));
+    retain(&mut found.pairs, |pair, image| {
+        let [a, b] = pair.sides().map(|index| index as usize);
+        parts(
+            &[numbers(Some(step.first), a), numbers(other_set, b)],
+            &products(image),
+        )
+    })?;
+    found.statistics.pairs = found.pairs.len() as u64;
+    let Some(walls) = step.walls() else {
+        return Ok(());
+    };
+    retain(&mut found.walls, |hit, image| {
+        let [sphere, wall] = hit.sides().map(|index| index as usize);
+        let numbers = match sphere.checked_sub(first) {
+            None => numbers(Some(step.first), sphere),
+            Some(index) => numbers(step.second, index),
+        };
+        let wall = walls.wide(wall);
+        wall.is_some_and(|wall| wall.parts(&numbers, &products(image)))
+    })
+}
+
+/// Keeps the hits that do not touch at the start, or do not part.
+fn retain<T: Number, H: Touching<T> + Sync>(
+    hits: &mut Hits<H>,
+    parts: impl Fn(&H, [i32; 3]) -> bool + Sync,
+) -> Result<(), Error> {
+    let mut part = allocate(hits.len(), "a copy of the list")?;
+    let all = hits.items.par_iter().enumerate();
+    part.par_extend(all.map(|(k, hit)| hit.toi() == T::default() && parts(hit, hits.image(k))));
+    let mut part = part.into_iter();
+    hits.retain(|_, _| !part.next().unwrap_or(false));
+    Ok(())
 }
 
 /// Turns an error about the enclosing spheres and domain into one about the given ones.

@@ -170,6 +170,13 @@ pub enum Error {
         /// The fault, with the allowed range.
         problem: String,
     },
+    /// A snapshot of a simulation cannot be read: see [`Simulation`](crate::Simulation), "Saving".
+    #[error("the snapshot of a simulation is invalid: {problem}")]
+    #[non_exhaustive]
+    InvalidSnapshot {
+        /// Description of the fault in the snapshot, with advice.
+        problem: String,
+    },
     /// A sphere, or a group of spheres, has more impacts in one substep of a simulation than the simulation's
     /// options allow.
     #[error(
@@ -249,8 +256,9 @@ pub enum Error {
     /// A buffer would be larger than a limit of the graphics device allows.
     #[error(
         "{needed} bytes are needed for {what}, but the device's limit {limit} is {available} \
-         bytes; use a device with higher limits, use fewer spheres per step, or use a `Detector` \
-         with `Backend::Cpu` or `Backend::Auto`"
+         bytes; request a device with a higher limit (`wgpu::DeviceDescriptor::required_limits`, up to \
+         the limits of its adapter), use fewer spheres, use a `Detector` with `Backend::Cpu` or \
+         `Backend::Auto`, or a `Simulation` instead of `SimulationBuffers`"
     )]
     #[non_exhaustive]
     DeviceLimit {
@@ -484,6 +492,7 @@ impl Error {
             | Self::ImageCount { .. }
             | Self::InvalidHardSphere { .. }
             | Self::InvalidSimulation { .. }
+            | Self::InvalidSnapshot { .. }
             | Self::ZeroCapacity { .. }
             | Self::ColumnLength { .. }
             | Self::InvalidColumn { .. }

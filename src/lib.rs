@@ -152,7 +152,7 @@ pub use contact::{Contact, Feature};
 pub use detector::Detector;
 pub use domain::Domain;
 pub use dynamics::{
-    Encounter, HardSphere, Impact, Outcome, Partner, Removal, Response, Simulation,
+    Combine, Encounter, HardSphere, Impact, Outcome, Partner, Removal, Response, Simulation,
     SimulationOptions, StepReport,
 };
 pub use error::{Error, ErrorKind, Field};

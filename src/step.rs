@@ -35,6 +35,8 @@ pub struct Step<'a, S = Spheres<'a>> {
     pub(crate) dt: f64,
     pub(crate) domain: Domain,
     pub(crate) walls: Option<GivenWalls<'a>>,
+    /// Whether pairs are left out that touch at the start and do not approach.
+    pub(crate) approaching: bool,
 }
 
 /// In the numbers of its spheres. A type parameter `Walls<S::Number>` of [`Step`] would not let
@@ -90,6 +92,7 @@ impl<'a, T: Number> Step<'a, Spheres<'a, T>> {
             dt: dt.into(),
             domain: Domain::default(),
             walls: None,
+            approaching: false,
         }
     }
 
@@ -108,6 +111,7 @@ impl<'a, T: Number> Step<'a, Spheres<'a, T>> {
             dt: dt.into(),
             domain: Domain::default(),
             walls: None,
+            approaching: false,
         }
     }
 }
@@ -155,6 +159,32 @@ impl<'a, S: Copy> Step<'a, S> {
             Split::Float32(walls) => GivenWalls::Float32(walls),
             Split::Float64(walls) => GivenWalls::Float64(walls),
         });
+        self
+    }
+
+    /// Returns the same step without those pairs that touch at the start and do not approach each other then: the
+    /// distance of their centres does not decrease. A sphere and a wall are left out likewise. carom decides this
+    /// exactly.
+    ///
+    /// So a program that bounces spheres and then finds the next impact does not find the last one again, and a bullet
+    /// that flies off does not hit the gun:
+    ///
+    /// ```
+    /// use carom::{Detector, Options, Partner, Sphere, Step};
+    /// let gun = Sphere::new([0.0; 3], 1.0);
+    /// let bullet = Sphere::new([0.9, 0.0, 0.0], 0.1).with_velocity([20.0, 0.0, 0.0]);
+    /// let target = Sphere::new([9.0, 0.0, 0.0], 1.0);
+    /// let spheres = [gun, bullet, target];
+    /// let mut detector = Detector::new(Options::default())?;
+    /// let found = detector.detect(&Step::new(&spheres, 1.0).without_separating())?;
+    /// assert_eq!(found.earliest()[1].map(|first| first.partner), Some(Partner::Sphere(2)));
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    ///
+    /// `gpu::CollisionBuffers` refuses such a step.
+    #[must_use]
+    pub fn without_separating(mut self) -> Self {
+        self.approaching = true;
         self
     }
 

@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 use crate::Touching;
 use crate::error::Shortest;
-use crate::exact::integers::PairIntegers;
-use crate::exact::{Hit, Translation, impact};
+use crate::exact::integers::{PairIntegers, numbers};
+use crate::exact::{Hit, Translation, impact, parts};
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 use crate::number::sealed::{Family, Split};
@@ -300,7 +300,12 @@ fn mistakes_in_float32(
             Some(image) => impact(one, other, Translation::new(&step.domain, image), dt).0,
             None => impact(one, other, (), dt).0,
         };
-        hit.map(|Hit { toi, depth }| [toi.into(), depth.into()])
+        let hit = hit.map(|Hit { toi, depth }| [toi.into(), depth.into()]);
+        hit.filter(|[toi, _]: &[f64; 2]| {
+            let spheres = || [numbers(one), numbers(other)];
+            let products = || step.domain.products(image.unwrap_or_default());
+            !(step.approaching && *toi == 0.0 && parts(&spheres(), &products()))
+        })
     };
     compare_pairs(
         one_set,
@@ -407,7 +412,10 @@ fn mistakes_in_float64(
             -outside / (r + p.length()) / unit
         };
         let pair = PairIntegers::of(&spheres, &products(image));
-        pair.rounded(dt, guess, f64::MAX)
+        let hit = pair.rounded(dt, guess, f64::MAX);
+        hit.filter(|&[toi, _]| {
+            !(step.approaching && toi == 0.0 && parts(&spheres, &products(image)))
+        })
     };
     let scaled = edges.map(|edge| edge * unit);
     compare_pairs(

@@ -166,7 +166,7 @@ impl Application {
 #[test]
 fn five_thousand_steps_of_changing_counts_lose_no_pair_and_leak_no_memory() -> Result<(), Error> {
     let device = Device::real();
-    let pipeline = CollisionPipeline::new(&device.device)?;
+    let pipeline = device.pipeline();
     let mut rng = Rng::with_seed(1);
     let mut own = Vec::new();
     for _ in 0..3 {

@@ -8,7 +8,7 @@ use carom::gpu::{
     Attribute, BufferOptions, Capacity, CollisionBuffers, CollisionPipeline, DeviceSpheres,
     ExactCollisions, SimulationBufferOptions, Ticket, wgpu,
 };
-use carom::{Error, Sphere, Step, Wall, Walls};
+use carom::{Combine, Error, Mesh, SimulationOptions, Sphere, Step, Wall, Walls};
 use device::{Device, Interleaved};
 use wgpu::BufferUsages;
 
@@ -440,6 +440,14 @@ fn buffers_that_do_not_fit_their_description_are_named() -> Result {
             DeviceSpheres::new(11, at(&short, 0, 12), 1.0),
             vec!["11 spheres", "made for 10"],
         ),
+        (
+            DeviceSpheres::new(10, at(&source.buffer, 0, 32), f32::NAN),
+            vec!["radius is NaN"],
+        ),
+        (
+            DeviceSpheres::new(10, at(&source.buffer, 0, 32), -1.0),
+            vec!["radius is -1.0"],
+        ),
     ];
     for (spheres, says) in cases {
         let mut encoder = device.encoder();
@@ -449,12 +457,47 @@ fn buffers_that_do_not_fit_their_description_are_named() -> Result {
         assert!(buffers.record(&mut encoder, &between).is_err());
         device.assert_silent();
     }
-    assert_works(&device, &mut buffers)?;
     let mut encoder = device.encoder();
+    let parting = Step::on_device(source.first(9), 1.0).without_separating();
+    let named = buffers.record(&mut encoder, &parting);
+    assert_says(named, &["without separating pairs", "Backend::Cpu"]);
+    let host = [Sphere::default(); 2];
+    let parting = Step::new(&host, 1.0).without_separating();
+    assert!(buffers.record(&mut encoder, &parting).is_err());
+    assert_works(&device, &mut buffers)?;
     buffers.record(&mut encoder, &Step::on_device(source.first(9), 1.0))?;
     device.queue.submit([encoder.finish()]);
     device.assert_silent();
     Ok(())
+}
+
+/// Rules that only a simulation on the CPU follows are named, and not ignored.
+#[test]
+fn rules_that_a_gpu_cannot_follow_are_named() -> Result {
+    let device = noop();
+    let pipeline = CollisionPipeline::new(&device.device)?;
+    let floor = Wall::half_space([0.0, 0.0, 1.0], 0.0).with_restitution(0.5);
+    let corners = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    let mut mesh = Walls::new();
+    mesh.push_mesh(Mesh::new(corners, vec![[0, 1, 2]])?.with_restitution(0.5));
+    let rules = SimulationOptions::new;
+    for (rules, says) in [
+        (
+            rules().with_walls(Walls::from_iter([floor])),
+            "restitution of its own",
+        ),
+        (rules().with_walls(mesh), "restitution of its own"),
+        (
+            rules().with_restitutions(vec![0.5; 10], Combine::Min),
+            "restitution of its own",
+        ),
+        (rules().with_contact_changes(), "with_contact_changes"),
+    ] {
+        let options = SimulationBufferOptions::new(10).with_simulation(rules);
+        assert_says(pipeline.create_simulation(&options).map(drop), &[says]);
+    }
+    let options = SimulationBufferOptions::new(10).with_simulation(rules());
+    pipeline.create_simulation(&options).map(drop)
 }
 
 #[test]

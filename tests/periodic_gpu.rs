@@ -11,7 +11,7 @@ mod oracle;
 mod periodic_worlds;
 
 use backends::detector;
-use carom::gpu::{BufferOptions, CollisionBuffers, CollisionPipeline, Status};
+use carom::gpu::{BufferOptions, CollisionBuffers, Status};
 use carom::{Backend, Collisions, Detector, Domain, Error, Options, Sphere, Step};
 use carom_scenes::Scene;
 use device::{Device, Interleaved, exact, ready};
@@ -212,7 +212,7 @@ fn a_domain_that_a_gpu_cannot_take_is_an_error() {
 }
 
 fn buffers(device: &Device, options: &BufferOptions) -> CollisionBuffers {
-    let pipeline = CollisionPipeline::new(&device.device).expect("the pipeline");
+    let pipeline = device.pipeline();
     pipeline.create_buffers(options).expect("the buffers")
 }
 

@@ -11,7 +11,7 @@ mod device;
 
 use backends::{both, detector};
 use bytemuck::NoUninit;
-use carom::gpu::{BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres};
+use carom::gpu::{BufferOptions, CollisionBuffers, DeviceSpheres};
 use carom::{
     Backend, Collision, Collisions, Column, Detector, Domain, Error, Hits, NeighborList,
     NeighborSearch, Options, Sphere, Spheres, Step, Values, Wall, WallCollision, Walls, verify,
@@ -277,7 +277,7 @@ fn constants_are_those_of_every_sphere() {
 }
 
 fn buffers(device: &Device, options: &BufferOptions) -> Result<CollisionBuffers> {
-    CollisionPipeline::new(&device.device)?.create_buffers(options)
+    device.pipeline().create_buffers(options)
 }
 
 #[test]

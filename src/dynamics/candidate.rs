@@ -16,6 +16,11 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
+    #[cfg(feature = "serde")]
+    pub(crate) fn parts(&self) -> TouchKey {
+        (self.sphere, self.partner, self.image)
+    }
+
     /// Returns the sphere that forms this candidate pair with `sphere`. If the candidate is a
     /// sphere and a wall, returns `sphere`.
     pub(super) fn other_than(&self, sphere: u32) -> u32 {

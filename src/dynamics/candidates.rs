@@ -18,6 +18,8 @@ use super::boxes::{Boxes, EIGHT, Leaf, NearLeaves, bounds_of};
 use super::candidate::Candidate;
 use super::candidate::Near;
 use super::candidate::pair;
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder, check, is_known};
 use super::flights::{Flight, FlightUnits};
 use super::islands::Islands;
 use super::narrow::narrow;
@@ -32,6 +34,8 @@ use super::padded::overlap;
 use super::rows::{push, reserve};
 use super::start::Start;
 use super::walls::Searching;
+#[cfg(feature = "serde")]
+use super::{SimulationOptions, candidate::TouchKey, state::State};
 use crate::lattice::{ImageBlock, Lattice};
 use crate::limits::most_images;
 use crate::validate::invalid_field;
@@ -54,7 +58,7 @@ const NONE: u32 = u32::MAX;
 /// Candidates that [`CandidateRows`] cannot hold: spheres and walls, pairs with a periodic image, and
 /// pairs that were added after the search. A pair is added if a sphere moves farther than its pad.
 /// Each sphere has a linked list of these candidates.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Special {
     /// Each candidate is in the linked lists of both of its spheres. The two numbers are the
     /// indices in `list` of the next candidate in each of these linked lists.
@@ -93,7 +97,7 @@ impl Special {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Candidates {
     /// Whether the last search succeeded, and nothing has outdated its candidates since then.
     valid: bool,
@@ -221,6 +225,84 @@ impl Candidates {
         self.at_search = self.special.list.len();
         self.valid = true;
         Ok(())
+    }
+
+    /// Writes what the next substep depends on, or reads it. There are `counts` spheres and walls.
+    #[cfg(feature = "serde")]
+    pub(crate) fn code(
+        &mut self,
+        coder: &mut Coder,
+        state: &State,
+        options: &SimulationOptions,
+        lattice: &Lattice,
+        counts: [usize; 2],
+    ) -> Result<(), String> {
+        self.valid.code(coder)?;
+        if !self.valid {
+            return Ok(());
+        }
+        self.time.code(coder)?;
+        self.horizon.code(coder)?;
+        self.origins.code(coder)?;
+        self.middle.code(coder)?;
+        self.beyond.code(coder)?;
+        self.pads.code(coder)?;
+        self.units.code(coder)?;
+        let [count, _] = counts;
+        let valid = [self.origins.len(), self.pads.len()] == [count; 2]
+            && self.origins.iter().all(|origin| origin.is_finite())
+            && self
+                .pads
+                .iter()
+                .all(|pad| (0.0..f64::INFINITY).contains(pad))
+            && self.middle.is_finite();
+        check(valid, "candidates")?;
+        self.neighbors.code(coder, count)?;
+        let list = self.special.list.iter();
+        let mut special: Vec<TouchKey> = list.map(|(candidate, _)| candidate.parts()).collect();
+        special.code(coder)?;
+        let known = special.iter().all(|key| is_known(key, counts));
+        check(known, "candidates")?;
+        self.at_search.code(coder)?;
+        self.any_images.code(coder)?;
+        if matches!(coder, Coder::Reader(_)) {
+            let text = |error: Error| error.to_string();
+            self.special.reset(count).map_err(text)?;
+            for (sphere, partner, image) in special {
+                let candidate = Candidate {
+                    sphere,
+                    partner,
+                    image,
+                };
+                self.special.add(candidate).map_err(text)?;
+            }
+            let units = self.units;
+            self.flights = state
+                .spheres
+                .iter()
+                .map(|sphere| units.flight(sphere))
+                .collect();
+            let padded = (0..count).map(|place| {
+                let center = self.origins[place] - self.middle;
+                if state.removed[place] {
+                    return Sphere::new(center.as_vec3(), 0.0);
+                }
+                let group = options.groups.get(state.ids[place] as usize);
+                let radius = state.spheres[place].radius + self.pads[place];
+                Sphere {
+                    groups: group.copied().unwrap_or_default(),
+                    ..enlarged(center, radius, lattice)
+                }
+            });
+            self.padded = padded.collect();
+            check_all(&self.padded, self.middle, &state.ids).map_err(text)?;
+            let leaves = self.padded.par_chunks(EIGHT);
+            let boxes = &mut self.boxes;
+            boxes
+                .fill(leaves.map(Leaf::new), self.any_images)
+                .map_err(text)?;
+        }
+        self.boxes.code(coder, count)
     }
 
     fn searching<'a>(&'a self, start: &Start<'a>, who: &'a [u32]) -> Searching<'a> {

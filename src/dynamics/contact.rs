@@ -32,8 +32,8 @@ pub(crate) enum ContactPair<'a> {
     },
     Wall {
         wall: &'a MovingWall,
-        /// Displacement of the image of the sphere, minus the displacement of the moving wall from
-        /// time 0 of the simulation to the start of the substep.
+        /// Displacement of the image of the sphere, minus the displacement of the moving wall at the
+        /// start of the substep from where its shape is.
         shift: DVec3,
         radius: f64,
         gravity: DVec3,
@@ -74,7 +74,7 @@ impl<'a> ContactPair<'a> {
                 let wall = setting.walls.get(number);
                 Self::Wall {
                     wall,
-                    shift: shift - wall.velocity * setting.time,
+                    shift: shift - wall.motion.displacement(setting.time),
                     radius: sphere.radius,
                     gravity: setting.options.gravity,
                 }
@@ -101,7 +101,7 @@ impl<'a> ContactPair<'a> {
                 ..
             } => Motion {
                 place: a.center + shift,
-                velocity: a.velocity - wall.velocity,
+                velocity: a.velocity - wall.motion.velocity,
                 acceleration: if a.falls { gravity } else { DVec3::ZERO },
             },
         }
@@ -163,7 +163,7 @@ impl<'a> ContactPair<'a> {
     pub(crate) fn is_approaching(&self, a: &Piece, b: &Piece, time: f64) -> bool {
         let other = match *self {
             Self::Spheres { .. } => b.velocity,
-            Self::Wall { wall, .. } => wall.velocity,
+            Self::Wall { wall, .. } => wall.motion.velocity,
         };
         let speeds = a.velocity.length() + other.length();
         self.blow(a, b, time).approach > RESTING * speeds

@@ -8,6 +8,8 @@ use glam::DVec3;
 use wide::f32x4;
 
 use super::HardSphere;
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder};
 use super::narrow::next_up;
 use super::path::Piece;
 use crate::Sphere;
@@ -88,6 +90,14 @@ pub(crate) struct FlightUnits {
 impl FlightUnits {
     fn place(&self, center: DVec3) -> [f64; 3] {
         ((center - self.center) * self.per_length).to_array()
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn code(&mut self, coder: &mut Coder) -> Result<(), String> {
+        self.time.code(coder)?;
+        self.per_length.code(coder)?;
+        self.center.code(coder)?;
+        self.most.code(coder)
     }
 
     /// Returns whether rounding coordinates to float32 displaces spheres by more than a small part of their size.

@@ -6,6 +6,8 @@
 use glam::DVec3;
 
 use super::candidate::TouchKey;
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder, check, is_known};
 use super::report::Partner;
 use super::rows::{push, reserve};
 use crate::Error;
@@ -25,7 +27,7 @@ pub(crate) struct SleepingPair {
 }
 
 /// The forces of touching pairs in the last substep.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RestForces {
     /// The forces of the pairs that do not sleep, sorted.
     pub(crate) awake: Vec<(TouchKey, f64)>,
@@ -57,6 +59,65 @@ impl RestForces {
             Ok(place) => Some(self.awake[place].1),
             Err(_) => asleep().ok().map(|place| self.sleeping[place].force),
         }
+    }
+
+    /// Returns the pairs that touched, each with its force.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&TouchKey, f64)> {
+        let asleep = self.sleeping.iter().map(|pair| (&pair.key, pair.force));
+        let awake = self.awake.iter().map(|(key, force)| (key, *force));
+        awake.chain(asleep)
+    }
+
+    /// Wakes all spheres, and forgets the forces of some pairs.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&TouchKey) -> bool) {
+        self.wake();
+        self.awake.retain(|(key, _)| keep(key));
+        self.bearing.fill(false);
+        for (key, force) in &self.awake {
+            bear(&mut self.bearing, key, *force);
+        }
+    }
+
+    /// Notes that a sphere has just come to its place.
+    pub(crate) fn appear(&mut self, id: usize) {
+        if let Some(calm) = self.calm.get_mut(id) {
+            *calm = 0.0;
+        }
+    }
+
+    /// Writes the forces, or reads them. There are `counts` spheres and walls.
+    #[cfg(feature = "serde")]
+    pub(crate) fn code(&mut self, coder: &mut Coder, counts: [usize; 2]) -> Result<(), String> {
+        let Self {
+            awake,
+            sleeping,
+            bearing,
+            groups,
+            calm,
+            woken,
+            smallest,
+        } = self;
+        awake.code(coder)?;
+        sleeping.code(coder)?;
+        bearing.code(coder)?;
+        groups.code(coder)?;
+        calm.code(coder)?;
+        woken.code(coder)?;
+        smallest.code(coder)?;
+        let fits = |key: &TouchKey, force: f64| is_known(key, counts) && force.is_finite();
+        let valid = awake.iter().all(|(key, force)| fits(key, *force))
+            && awake.is_sorted_by_key(|(key, _)| *key);
+        let sound = |pair: &SleepingPair| {
+            fits(&pair.key, pair.force) && pair.normal.is_finite() && pair.distance.is_finite()
+        };
+        let asleep = sleeping.iter().all(sound)
+            && sleeping.is_sorted_by_key(|pair| pair.key)
+            && groups.len() == if sleeping.is_empty() { 0 } else { counts[0] }
+            && (woken.is_empty() || !sleeping.is_empty())
+            && *smallest >= 0.0;
+        let lengths = [bearing.len(), calm.len()];
+        let lengths = lengths.iter().all(|&length| length <= counts[0]);
+        check(valid && asleep && lengths, "forces")
     }
 
     /// Returns whether a sphere has a force.
@@ -193,6 +254,27 @@ fn ends(&(sphere, partner, _): &TouchKey) -> [u32; 2] {
     match partner {
         Partner::Sphere(other) => [sphere, other],
         Partner::Wall(_) => [sphere; 2],
+    }
+}
+
+#[cfg(feature = "serde")]
+impl Coded for SleepingPair {
+    fn blank() -> Self {
+        Self {
+            key: TouchKey::blank(),
+            force: 0.0,
+            group: 0,
+            normal: DVec3::ZERO,
+            distance: 0.0,
+        }
+    }
+
+    fn code(&mut self, coder: &mut Coder) -> Result<(), String> {
+        self.key.code(coder)?;
+        self.force.code(coder)?;
+        self.group.code(coder)?;
+        self.normal.code(coder)?;
+        self.distance.code(coder)
     }
 }
 

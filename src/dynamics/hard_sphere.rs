@@ -24,8 +24,46 @@ pub struct HardSphere {
     /// Radius, 0 or more.
     pub radius: f64,
     /// Mass, more than 0. A sphere of infinite mass keeps its velocity at every impact, unless a rule
-    /// ([`Response`](crate::Response)) gives it another one, and gravity does not act on it.
+    /// ([`Response`](crate::Response)) gives it another one, and gravity does not act on it. Text that serde writes has
+    /// the word "infinite" for such a mass.
+    #[cfg_attr(feature = "serde", serde(with = "written_mass"))]
     pub mass: f64,
+}
+
+/// Text formats such as JSON have no infinite numbers.
+#[cfg(feature = "serde")]
+mod written_mass {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    const INFINITE: &str = "infinite";
+
+    pub(super) fn serialize<S: Serializer>(mass: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() && *mass == f64::INFINITY {
+            serializer.serialize_str(INFINITE)
+        } else {
+            serializer.serialize_f64(*mass)
+        }
+    }
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Mass {
+        Number(f64),
+        Word(String),
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        if !deserializer.is_human_readable() {
+            return f64::deserialize(deserializer);
+        }
+        match Mass::deserialize(deserializer) {
+            Ok(Mass::Number(mass)) => Ok(mass),
+            Ok(Mass::Word(word)) if word == INFINITE => Ok(f64::INFINITY),
+            _ => Err(de::Error::custom(
+                "the mass must be a number or \"infinite\"",
+            )),
+        }
+    }
 }
 
 impl HardSphere {
@@ -149,5 +187,17 @@ impl From<Sphere> for HardSphere {
     fn from(sphere: Sphere) -> Self {
         Self::new(sphere.center.map(f64::from), sphere.radius.into())
             .with_velocity(sphere.velocity.map(f64::from))
+    }
+}
+
+impl From<HardSphere> for Sphere {
+    /// Rounds centre, velocity and radius to the nearest float32; a number beyond its range becomes infinite, which a step
+    /// refuses. The mass is not part of a `Sphere`, and the collision groups are 0. Two spheres that just touch may
+    /// overlap after the rounding, or have a gap: a step in float64 (`Step::new(&hard_spheres, dt)`) needs no rounding.
+    #[allow(clippy::cast_possible_truncation, reason = "rounding is intended")]
+    fn from(sphere: HardSphere) -> Self {
+        let vector = |x: [f64; 3]| DVec3::from(x).as_vec3().to_array();
+        Self::new(vector(sphere.center), sphere.radius as f32)
+            .with_velocity(vector(sphere.velocity))
     }
 }

@@ -12,7 +12,6 @@ use super::islands::IslandPart;
 use super::replay::{FLOOR, Joint, ReplayScratch, number};
 use super::report::{Impact, Partner};
 use super::rows::{push, reserve};
-use super::rules::Response;
 use super::setting::Setting;
 use crate::Error;
 
@@ -174,7 +173,7 @@ impl ReplayScratch<'_> {
             let link = &self.links[place as usize];
             let ends = link.ends.map(|end| places[end as usize]);
             let wall = match link.candidate.partner {
-                Partner::Wall(wall) => Some(setting.walls.get(wall).velocity),
+                Partner::Wall(wall) => Some(setting.walls.get(wall).motion.velocity),
                 Partner::Sphere(_) => None,
             };
             let blow = self.blow(place as usize, time);
@@ -210,7 +209,7 @@ impl ReplayScratch<'_> {
             let blow = link.contact.blow(&a.piece, &b.piece, time);
             let pieces = [&a.piece, &b.piece];
             let encounter = setting.encounter(&link.candidate, pieces, &blow, time);
-            setting.rule.response(&encounter) == Response::Bounce
+            setting.rule.response(&encounter).bounces()
         }
     }
 }

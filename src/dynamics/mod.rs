@@ -13,14 +13,18 @@
 //!
 //! `substep` runs these stages for the state in `start`; `straight` first tests the paths without impacts, and `response`
 //! computes what an impact changes. `setting` is the state with its candidates. `rest` lets spheres that gravity presses
-//! together lie still, and `pace` chooses the duration of a substep. `docs/design.md`, "Hard-sphere dynamics", explains why
+//! together lie still, and `pace` chooses the duration of a substep. `edits` changes the
+//! world between steps. `docs/design.md`, "Hard-sphere dynamics", explains why
 //! the result is the true sequence of impacts.
 
 mod boxes;
 mod candidate;
 mod candidates;
+#[cfg(feature = "serde")]
+mod coded;
 mod contact;
 mod descent;
+mod edits;
 mod flights;
 mod forces;
 mod hard_sphere;
@@ -44,6 +48,8 @@ mod rules;
 mod separate;
 mod setting;
 mod simulation;
+#[cfg(feature = "serde")]
+mod snapshot;
 mod start;
 mod state;
 mod straight;
@@ -52,7 +58,7 @@ pub(crate) mod surface;
 mod walls;
 
 pub use self::hard_sphere::HardSphere;
-pub use self::options::SimulationOptions;
+pub use self::options::{Combine, SimulationOptions};
 pub use self::report::{Impact, Partner, Removal, StepReport};
 pub use self::rules::{Encounter, Outcome, Response};
 pub use self::simulation::Simulation;

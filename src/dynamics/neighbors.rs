@@ -8,6 +8,8 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::boxes::{Boxes, EIGHT, NearLeaves, bounds_of};
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder, check};
 use super::narrow::narrow;
 use super::padded::{Fine, can_meet, enlarged, images_of_pair, out_of_range, overlap};
 use super::rows::{push, reserve};
@@ -23,7 +25,7 @@ const SPHERES: usize = 64 * EIGHT;
 /// The candidate pairs of spheres. The row of a sphere lists its neighbours: first the spheres of
 /// smaller index than its own, and then the spheres of larger index. Pairs with a periodic image of
 /// a sphere are not in the rows.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct CandidateRows {
     chunks: Vec<RowChunk>,
     pairs: usize,
@@ -31,7 +33,7 @@ pub(crate) struct CandidateRows {
 
 /// The neighbours of up to [`SPHERES`] spheres with successive indices. The neighbours of a sphere
 /// are the other spheres of its candidate pairs, and the list of them is the sphere's row.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct RowChunk {
     /// The rows one after the other: for each sphere, the other spheres of its pairs. A row is read
     /// four numbers at a time, so four unused numbers follow the last row.
@@ -42,6 +44,48 @@ struct RowChunk {
     middles: Vec<u32>,
     /// The pairs of a sphere and a periodic image of a second sphere, with the number of the image.
     with_images: Vec<([u32; 2], [i32; 3])>,
+}
+
+/// What some spheres have in common: bits of their collision groups, and a compound body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Common {
+    groups: u32,
+    /// `None` if the spheres belong to several bodies, or some to none.
+    body: Option<u32>,
+}
+
+impl Common {
+    /// Returns what the present spheres of a range have in common, or `None` if there are none.
+    fn of(
+        places: impl Iterator<Item = usize>,
+        padded: &[Sphere],
+        start: &Start<'_>,
+    ) -> Option<Self> {
+        let present = places.filter(|&place| !start.removed[place]);
+        let each = present.map(|place| Self {
+            groups: padded[place].groups,
+            body: (start.options.bodies.get(start.ids[place] as usize))
+                .copied()
+                .flatten(),
+        });
+        each.reduce(Self::both)
+    }
+
+    fn both(self, other: Self) -> Self {
+        Self {
+            groups: self.groups & other.groups,
+            body: self.body.filter(|_| self.body == other.body),
+        }
+    }
+
+    /// Returns whether none of the spheres can meet any of others.
+    fn pass(self, others: Self) -> bool {
+        let [own, other] = [self, others].map(|common| Sphere {
+            groups: common.groups,
+            ..Sphere::default()
+        });
+        own.ignores(&other) || (self.body.is_some() && self.body == others.body)
+    }
 }
 
 /// The data that all threads of a search share. The search finds the pairs of spheres that overlap
@@ -58,6 +102,10 @@ struct CandidateSearch<'a> {
     /// Whether every two spheres can meet, because there are no compound bodies, no collision
     /// groups, no removed spheres and no spheres of infinite mass.
     all_meet: bool,
+    /// What the spheres of each leaf have in common, and what all spheres have. Empty without collision groups and
+    /// compound bodies.
+    common: Vec<Option<Common>>,
+    of_all: Option<Common>,
     /// Whether to search for pairs of a sphere and a periodic image of another sphere.
     any_images: bool,
     /// Tests the pairs in float64, if float32 is too coarse for the extent of all spheres.
@@ -91,12 +139,23 @@ impl CandidateRows {
         let missing = count.saturating_sub(self.chunks.len());
         reserve(&mut self.chunks, missing)?;
         self.chunks.resize_with(count, RowChunk::default);
+        let mut common = Vec::new();
+        if !(start.options.groups.is_empty() && start.options.bodies.is_empty()) {
+            reserve(&mut common, padded.len().div_ceil(EIGHT))?;
+            let all = (0..padded.len()).step_by(EIGHT);
+            common.extend(all.map(|first| {
+                let leaf = first..padded.len().min(first + EIGHT);
+                Common::of(leaf, padded, start)
+            }));
+        }
         let search = CandidateSearch {
             padded,
             boxes,
             start,
             beyond,
             all_meet: start.all_meet(),
+            of_all: common.iter().copied().flatten().reduce(Common::both),
+            common,
             any_images,
             fine,
             entries: AtomicU64::new(0),
@@ -112,6 +171,39 @@ impl CandidateRows {
         let chunks = self.chunks.iter();
         let entries = chunks.map(|chunk| chunk.entries.len() - LANES + 2 * chunk.with_images.len());
         self.pairs = entries.sum::<usize>() / 2;
+        Ok(())
+    }
+
+    /// Writes the rows of all spheres, or reads them. The pairs with images are not needed after the search.
+    #[cfg(feature = "serde")]
+    pub(crate) fn code(&mut self, coder: &mut Coder, spheres: usize) -> Result<(), String> {
+        self.pairs.code(coder)?;
+        self.chunks
+            .resize_with(spheres.div_ceil(SPHERES), RowChunk::default);
+        for (number, chunk) in self.chunks.iter_mut().enumerate() {
+            let own = SPHERES.min(spheres - SPHERES * number);
+            chunk
+                .entries
+                .truncate(chunk.entries.len().saturating_sub(LANES));
+            chunk.entries.code(coder)?;
+            chunk.starts.code(coder)?;
+            chunk.middles.code(coder)?;
+            let (starts, middles) = (&chunk.starts, &chunk.middles);
+            let rows = starts.windows(2).zip(middles);
+            let valid = starts.len() == own + 1
+                && middles.len() == own
+                && starts[0] == 0
+                && starts[own] as usize == chunk.entries.len()
+                && rows
+                    .clone()
+                    .all(|(row, middle)| (row[0]..=row[1]).contains(middle))
+                && chunk
+                    .entries
+                    .iter()
+                    .all(|&other| (other as usize) < spheres);
+            check(valid, "rows")?;
+            chunk.entries.extend([0; LANES]);
+        }
         Ok(())
     }
 
@@ -206,7 +298,19 @@ impl RowChunk {
     ) -> Result<(), Error> {
         let own = &search.padded[leaf.clone()];
         let before = self.entries.len();
+        let number = leaf.start / EIGHT;
+        if search.passes(number, search.of_all) {
+            for _ in leaf {
+                push(&mut self.middles, narrow(before))?;
+                push(&mut self.starts, narrow(before))?;
+            }
+            return Ok(());
+        }
         search.boxes.near(&bounds_of(own), &mut scratch.near)?;
+        if !search.common.is_empty() {
+            let others = |leaf: u32| search.common[leaf as usize];
+            (scratch.near).retain(|leaf| !search.passes(number, others(leaf)));
+        }
         for (sphere, place) in own.iter().zip(leaf) {
             let place = narrow(place);
             search.boxes.find(&mut scratch.near, sphere)?;
@@ -422,6 +526,13 @@ impl CandidateSearch<'_> {
             return Err(Error::TooManyImages { needed, limit });
         }
         Ok(())
+    }
+
+    /// Returns whether no sphere of a leaf can meet any of others, which have something in common.
+    fn passes(&self, leaf: usize, others: Option<Common>) -> bool {
+        let own = self.common.get(leaf).copied().flatten();
+        own.zip(others)
+            .is_some_and(|(own, others)| own.pass(others))
     }
 
     #[inline]

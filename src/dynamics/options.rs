@@ -23,11 +23,42 @@ pub struct SimulationOptions {
     pub(crate) contact_time: f64,
     pub(crate) groups: Vec<u32>,
     pub(crate) bodies: Vec<Option<u32>>,
+    /// Empty, or the restitution of each sphere.
+    pub(crate) restitutions: Vec<f64>,
+    pub(crate) combine: Combine,
     /// `None` is the default of the backend, as it is for `max_impacts`.
     pub(crate) impacts_per_substep: Option<f64>,
     pub(crate) max_impacts: Option<u32>,
     pub(crate) max_step_impacts: u64,
     pub(crate) impact_list: bool,
+    pub(crate) contacts: bool,
+}
+
+/// How the coefficients of restitution of two spheres, or of a sphere and a wall, give that of their impact. The names are
+/// those of physics engines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Combine {
+    /// The mean of the two.
+    #[default]
+    Average,
+    /// The smaller of the two.
+    Min,
+    /// The product of the two.
+    Multiply,
+    /// The greater of the two.
+    Max,
+}
+
+impl Combine {
+    pub(crate) fn of(self, [a, b]: [f64; 2]) -> f64 {
+        match self {
+            Self::Average => 0.5 * (a + b),
+            Self::Min => a.min(b),
+            Self::Multiply => a * b,
+            Self::Max => a.max(b),
+        }
+    }
 }
 
 /// The default of the largest number of impacts in a step: this number, and one for each sphere.
@@ -47,10 +78,13 @@ impl SimulationOptions {
             contact_time: 0.0,
             groups: Vec::new(),
             bodies: Vec::new(),
+            restitutions: Vec::new(),
+            combine: Combine::Average,
             impacts_per_substep: None,
             max_impacts: None,
             max_step_impacts: u64::MAX,
             impact_list: false,
+            contacts: false,
         }
     }
 
@@ -59,6 +93,28 @@ impl SimulationOptions {
     #[must_use]
     pub fn with_restitution(mut self, restitution: f64) -> Self {
         self.restitution = restitution;
+        self
+    }
+
+    /// Sets the coefficient of restitution of each sphere, from 0 to 1, and how two of them give that of an impact. The
+    /// restitution of a sphere and that of a wall ([`Wall::with_restitution`](crate::Wall::with_restitution), or else
+    /// [`with_wall_restitution`](Self::with_wall_restitution)) are combined likewise. With an empty vector, the default,
+    /// all spheres have the restitution of [`with_restitution`](Self::with_restitution), and that of an impact at a wall is
+    /// that of the wall.
+    ///
+    /// ```
+    /// use carom::{Combine, HardSphere, Simulation, SimulationOptions};
+    /// let rubber = HardSphere::new([0.0; 3], 0.5).with_velocity([1.0, 0.0, 0.0]);
+    /// let clay = HardSphere::new([2.0, 0.0, 0.0], 0.5).fixed();
+    /// let options = SimulationOptions::new().with_restitutions(vec![0.8, 0.25], Combine::Multiply);
+    /// let mut simulation = Simulation::new(vec![rubber, clay], options)?;
+    /// simulation.step(2.0)?;
+    /// assert!((simulation.spheres()[0].velocity[0] + 0.2).abs() < 1e-12);
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_restitutions(mut self, restitutions: Vec<f64>, combine: Combine) -> Self {
+        (self.restitutions, self.combine) = (restitutions, combine);
         self
     }
 
@@ -151,7 +207,8 @@ impl SimulationOptions {
     }
 
     /// Sets the target for the mean number of impacts of each sphere in a substep. The default is 0.4 on the CPU and
-    /// 0.2 on a GPU. A target affects the speed, and the rounding of results, but not the physics.
+    /// 0.2 on a GPU. A target affects the speed, and results only through rounding. But with a contact time, some impacts
+    /// wait for the end of a substep or are counted within it, so that results depend on the target a little more.
     #[must_use]
     pub fn with_impacts_per_substep(mut self, impacts: f64) -> Self {
         self.impacts_per_substep = Some(impacts);
@@ -201,6 +258,14 @@ impl SimulationOptions {
         self
     }
 
+    /// Requests which contacts began, lasted and ended in each step on the CPU: see
+    /// [`StepReport::began`](crate::StepReport::began).
+    #[must_use]
+    pub fn with_contact_changes(mut self) -> Self {
+        self.contacts = true;
+        self
+    }
+
     /// Returns the target for the mean number of impacts of each sphere in a substep on the CPU.
     pub(crate) fn impacts_per_substep(&self) -> f64 {
         self.impacts_per_substep.unwrap_or(0.4)
@@ -223,6 +288,30 @@ impl SimulationOptions {
     /// Returns an error if an option is out of range, or if `groups` or `bodies` is neither empty
     /// nor one entry for each of `spheres` spheres.
     pub(crate) fn check(&self, spheres: usize) -> Result<(), Error> {
+        self.check_numbers()?;
+        for (what, length) in [
+            ("groups", self.groups.len()),
+            ("bodies", self.bodies.len()),
+            ("restitutions", self.restitutions.len()),
+        ] {
+            if length != 0 && length != spheres {
+                return Err(Error::InvalidSimulation {
+                    problem: format!(
+                        "the list `{what}` has length {length}, but there are {spheres} spheres; give one entry for \
+                         each sphere, or an empty list"
+                    ),
+                });
+            }
+        }
+        for (sphere, &e) in self.restitutions.iter().enumerate() {
+            check_restitution(&format!("restitution of sphere {sphere}"), e)?;
+        }
+        self.domain.check::<f32>()?;
+        self.walls.check(0.0, &self.domain)
+    }
+
+    /// Returns an error if a number is out of range.
+    pub(crate) fn check_numbers(&self) -> Result<(), Error> {
         let number = |what: &str, value: f64, allowed: std::ops::RangeInclusive<f64>| {
             if allowed.contains(&value) {
                 return Ok(());
@@ -246,18 +335,7 @@ impl SimulationOptions {
                 problem: "the largest number of impacts is 0, but must be at least 1".to_owned(),
             });
         }
-        for (what, length) in [("groups", self.groups.len()), ("bodies", self.bodies.len())] {
-            if length != 0 && length != spheres {
-                return Err(Error::InvalidSimulation {
-                    problem: format!(
-                        "the list `{what}` has length {length}, but there are {spheres} spheres; give one entry for \
-                         each sphere, or an empty list"
-                    ),
-                });
-            }
-        }
-        self.domain.check::<f32>()?;
-        self.walls.check(0.0, &self.domain)
+        Ok(())
     }
 }
 
@@ -265,6 +343,16 @@ impl Default for SimulationOptions {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Returns an error for a coefficient of restitution that is not from 0 to 1.
+pub(crate) fn check_restitution(what: &str, restitution: f64) -> Result<(), Error> {
+    if (0.0..=1.0).contains(&restitution) {
+        return Ok(());
+    }
+    Err(Error::InvalidSimulation {
+        problem: format!("the {what} is {restitution:?}, but must be from 0.0 to 1.0"),
+    })
 }
 
 /// Returns the speed of approach below which an impact is slow, or 0 if no sphere can rest.

@@ -1,5 +1,7 @@
 //! The duration of the next substep.
 
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder, check};
 use super::{HardSphere, SimulationOptions};
 
 /// A search aims at no more than this number of candidate pairs for each sphere, on average. This limits the
@@ -10,7 +12,7 @@ const CANDIDATES: f64 = 5.0;
 /// spheres overlap so much that their pairs do not count.
 const CROWDED: f64 = 8.0;
 
-/// Largest number of substeps that use the candidates of one search.
+/// A search finds the candidates of at most this number of substeps of the intended duration.
 const SUBSTEPS: f64 = 2.0;
 
 /// If a substep is longer than this multiple of the duration that [`Pace::set`] chooses for the
@@ -20,7 +22,8 @@ const TOO_LONG: f64 = 3.0;
 /// Largest ratio of the durations of two successive substeps.
 const LONGER: f64 = 2.0;
 
-/// A substep that is too long to be searched is shortened by this ratio.
+/// A substep that exceeds a limit (of candidates, images or impacts: `is_limit` in `simulation.rs`) is shortened by this
+/// ratio. On a GPU, it is halved (`SHORTER` in `simulation_judge.wgsl`).
 const SHORTER: f64 = 8.0;
 
 /// Impacts do not shorten a substep to less than a certain share of its step: this number, divided
@@ -57,7 +60,7 @@ pub(crate) struct Load {
 }
 
 /// Chooses the duration of the next substep, and the number of substeps that use the candidates of one search.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pace {
     /// Intended duration of the next substep, or `None` before the first one.
     substep: Option<f64>,
@@ -77,6 +80,19 @@ impl Pace {
             last: None,
             crowd: 0,
         }
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn code(&mut self, coder: &mut Coder) -> Result<(), String> {
+        self.substep.code(coder)?;
+        self.substeps.code(coder)?;
+        self.last.code(coder)?;
+        self.crowd.code(coder)?;
+        let valid = self.substep.is_none_or(|substep| substep > 0.0);
+        check(
+            valid && (1.0..=SUBSTEPS).contains(&self.substeps),
+            "substeps",
+        )
     }
 
     /// Returns the duration of the next substep.

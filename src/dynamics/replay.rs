@@ -9,6 +9,7 @@ use super::candidate::Candidate;
 use super::contact::{APART, Blow, ContactPair, OVERLAP};
 use super::impulses::{Body, Pressed};
 use super::islands::{Island, IslandPart, Lookup, Track};
+use super::options::check_restitution;
 use super::path::Piece;
 use super::report::{Impact, Partner, Removal};
 use super::rows::{Rows, push, reserve};
@@ -220,11 +221,10 @@ pub(crate) fn replay<'a>(
             let link = &mut scratch.links[index];
             link.count(time, setting.options.contact_time);
             link.hits = link.hits.saturating_add(1);
-            let partner = link.candidate.partner;
             if link.hits >= FREQUENT
                 && !link.lasts
                 && setting.slow > 0.0
-                && setting.restitution(partner) < 1.0
+                && setting.restitution(&link.candidate) < 1.0
             {
                 // Others have hit one of the two as often, or press it.
                 let most = u32::from(link.hits) + u32::from(FREQUENT);
@@ -494,19 +494,27 @@ impl<'a> ReplayScratch<'a> {
             return false;
         }
         let many = link.slow >= MOST_SLOW && time - link.slowed < setting.pause(&link.contact);
-        let is_slow = self.is_slow(link, &blow, time, setting);
+        let restitution = setting.restitution(&link.candidate);
+        let is_slow = self.is_slow(link, &blow, restitution, time, setting);
         is_slow && blow.touch.pressing <= 0.0 && (many || blow.approach < FLOOR * setting.slow)
     }
 
     /// Returns whether an impact is slow: gravity presses the pair together, or one sphere of it rests, or they
     /// have hit each other many times within a contact time.
-    fn is_slow(&self, link: &Link<'_>, blow: &Blow, time: f64, setting: &Setting<'_>) -> bool {
+    fn is_slow(
+        &self,
+        link: &Link<'_>,
+        blow: &Blow,
+        restitution: f64,
+        time: f64,
+        setting: &Setting<'_>,
+    ) -> bool {
         if blow.approach >= setting.slow {
             return false;
         }
         let [a, b] = [link.ends[0], link.ends[1]].map(|end| &self.members[end as usize]);
         let partner = link.candidate.partner;
-        if setting.restitution(partner) == 1.0 && blow.approach >= ELASTIC * setting.slow {
+        if restitution == 1.0 && blow.approach >= ELASTIC * setting.slow {
             return false;
         }
         let pile = matches!(partner, Partner::Sphere(_)) && !(a.piece.falls && b.piece.falls);
@@ -527,7 +535,7 @@ impl<'a> ReplayScratch<'a> {
         setting.rule.is_default() || {
             let [a, b] = link.ends.map(|end| &self.members[end as usize].piece);
             let encounter = setting.encounter(&link.candidate, [a, b], &blow, time);
-            setting.rule.response(&encounter) == Response::Bounce
+            setting.rule.response(&encounter).bounces()
         }
     }
 
@@ -536,7 +544,7 @@ impl<'a> ReplayScratch<'a> {
         let many = if setting.slow > 0.0 { FREQUENT } else { OFTEN };
         link.impacts >= many
             && time - link.first < setting.options.contact_time
-            && setting.restitution(link.candidate.partner) < 1.0
+            && setting.restitution(&link.candidate) < 1.0
     }
 
     /// Lets a sphere collide with its partner at `time`, which changes their velocities. Returns the impact
@@ -570,15 +578,95 @@ impl<'a> ReplayScratch<'a> {
             }
         }
         let response = setting.rule.response(&seen);
-        let given = |outcomes: [Outcome; 2]| {
-            let new = outcomes.map(|outcome| match outcome {
+        let outcomes = match response {
+            Response::Ignore => return Ok(None),
+            Response::Bounce | Response::BounceWith(_) => [Outcome::Bounce; 2],
+            Response::Each(outcomes) => outcomes,
+        };
+        let restitution = match response {
+            Response::BounceWith(restitution) => {
+                check_restitution("restitution that the rule returns", restitution)?;
+                restitution
+            }
+            _ => setting.restitution(&link.candidate),
+        };
+        // A rule that computes velocities need not make them elastic.
+        let given = outcomes
+            .iter()
+            .any(|outcome| matches!(outcome, Outcome::Velocity(_)));
+        let known = if given { 0.0 } else { restitution };
+        let mut is_slow = self.is_slow(link, &blow, known, time, setting);
+        let rests = is_slow && blow.touch.pressing > 0.0 && setting.is_bearing(&blow.touch);
+        let was_slow = is_slow;
+        let inverse_masses = a.inverse_mass + if at_wall { 0.0 } else { b.inverse_mass };
+        let bounce = || {
+            // Many spheres may hit a fixed sphere within a contact time. Like a wall, it does not make their
+            // impacts elastic.
+            let finite = [a, b].into_iter().filter(|end| end.inverse_mass > 0.0);
+            let last = finite.map(|end| end.last).fold(f64::NEG_INFINITY, f64::max);
+            let is_plastic = was_slow || self.is_frequent(link, time, setting);
+            let (mut speed, mut along) =
+                setting.separation(restitution, &blow, last, time, is_plastic);
+            if rests {
+                (speed, along) = (0.0, DVec3::ZERO);
+            }
+            let change = blow.approach + speed;
+            let impulse = blow.touch.normal * (change / inverse_masses).max(0.0);
+            let changes = [along - impulse * a.inverse_mass, impulse * b.inverse_mass];
+            // A sphere that hits a wall has a finite mass.
+            let impulse = if at_wall {
+                impulse - along / a.inverse_mass
+            } else {
+                impulse
+            };
+            (changes, impulse)
+        };
+        // On which of the two spheres gravity acts after the impact.
+        let mut falls = [a.piece.falls, b.piece.falls];
+        if rests {
+            falls = [false; 2];
+        } else if blow.approach >= setting.slow || outcomes != [Outcome::Bounce; 2] {
+            let gravity = setting.options.gravity != DVec3::ZERO;
+            falls = [a, b].map(|end| gravity && end.inverse_mass > 0.0);
+        }
+        let (changes, impulse, removed) = if outcomes == [Outcome::Bounce; 2] {
+            let (changes, impulse) = bounce();
+            (changes, impulse, [false; 2])
+        } else {
+            let bounced = if outcomes.contains(&Outcome::Bounce) {
+                bounce().0
+            } else {
+                [DVec3::ZERO; 2]
+            };
+            let mut new = [0, 1].map(|k| match outcomes[k] {
                 Outcome::Velocity(velocity) => Some(DVec3::from(velocity)),
+                Outcome::Keep => Some(velocities[k]),
+                Outcome::Bounce => Some(velocities[k] + bounced[k]),
                 Outcome::Remove => None,
             });
             for (end, new) in link.places().zip(new) {
                 if let Some(new) = new {
                     check_velocity(setting.id(self.members[end as usize].sphere), new)?;
                 }
+            }
+            if at_wall {
+                new[1] = Some(velocities[1]);
+            }
+            let normal = blow.touch.normal;
+            let parting = match new {
+                [Some(v), Some(w)] => normal.dot(w - v),
+                _ => f64::INFINITY,
+            };
+            is_slow = rests && (0.0..setting.slow).contains(&parting) && inverse_masses > 0.0;
+            if is_slow {
+                // A slow answer to a slow impact does not lift the sphere.
+                let shares = [a.inverse_mass, -b.inverse_mass].map(|x| x / inverse_masses);
+                for (new, share) in new.iter_mut().zip(shares).take(2 - usize::from(at_wall)) {
+                    *new = new.map(|new| new + normal * (parting * share));
+                }
+            } else {
+                let gravity = setting.options.gravity != DVec3::ZERO;
+                falls = [a, b].map(|end| gravity && end.inverse_mass > 0.0);
             }
             let changes = [0, 1].map(|k| new[k].map_or(DVec3::ZERO, |new| new - velocities[k]));
             // The impulse is computed from the change of velocity of one of the two spheres. It must be a
@@ -588,48 +676,7 @@ impl<'a> ReplayScratch<'a> {
                 [_, Some(_)] if !at_wall && b.inverse_mass > 0.0 => changes[1] / b.inverse_mass,
                 _ => DVec3::ZERO,
             };
-            Ok((changes, impulse, new.map(|new| new.is_none())))
-        };
-        let mut is_slow = false;
-        // On which of the two spheres gravity acts after the impact.
-        let mut falls = [a.piece.falls, b.piece.falls];
-        let released = |setting: &Setting<'_>| {
-            let gravity = setting.options.gravity != DVec3::ZERO;
-            [a, b].map(|end| gravity && end.inverse_mass > 0.0)
-        };
-        let (changes, impulse, removed) = match response {
-            Response::Ignore => return Ok(None),
-            Response::Bounce => {
-                // Many spheres may hit a fixed sphere within a contact time. Like a wall, it does not make their
-                // impacts elastic.
-                let finite = [a, b].into_iter().filter(|end| end.inverse_mass > 0.0);
-                let last = finite.map(|end| end.last).fold(f64::NEG_INFINITY, f64::max);
-                is_slow = self.is_slow(link, &blow, time, setting);
-                let is_plastic = is_slow || self.is_frequent(link, time, setting);
-                let (mut speed, mut along) =
-                    setting.separation(partner, &blow, last, time, is_plastic);
-                if is_slow && blow.touch.pressing > 0.0 && setting.is_bearing(&blow.touch) {
-                    (speed, along) = (0.0, DVec3::ZERO);
-                    falls = [false; 2];
-                } else if blow.approach >= setting.slow {
-                    falls = released(setting);
-                }
-                let change = blow.approach + speed;
-                let inverse_masses = a.inverse_mass + if at_wall { 0.0 } else { b.inverse_mass };
-                let impulse = blow.touch.normal * (change / inverse_masses).max(0.0);
-                let changes = [along - impulse * a.inverse_mass, impulse * b.inverse_mass];
-                // A sphere that hits a wall has a finite mass.
-                let impulse = if at_wall {
-                    impulse - along / a.inverse_mass
-                } else {
-                    impulse
-                };
-                (changes, impulse, [false; 2])
-            }
-            Response::Each(outcomes) => {
-                falls = released(setting);
-                given(outcomes)?
-            }
+            (changes, impulse, new.map(|new| new.is_none()))
         };
         for (k, end) in link.places().enumerate() {
             let (change, member) = (changes[k], &mut self.members[end as usize]);

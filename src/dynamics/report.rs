@@ -118,6 +118,18 @@ pub struct StepReport {
     /// image, even if one of them has caused another. Empty unless
     /// [`SimulationOptions::with_impact_list`](crate::SimulationOptions::with_impact_list) requests the list.
     pub impacts: Vec<Impact>,
+    /// The contacts that began in this step: each sphere with its partner, once, in order. Of two spheres, the one with
+    /// the smaller index is first. A pair is in contact in a step if it has an impact in the step, or presses on each
+    /// other at its end, as bodies at rest do ([`SimulationOptions::with_contact_time`](crate::SimulationOptions::with_contact_time)).
+    /// So the pair of each impact is in `began` or in [`lasted`](Self::lasted), once.
+    ///
+    /// Empty, like `lasted` and `ended`, unless
+    /// [`SimulationOptions::with_contact_changes`](crate::SimulationOptions::with_contact_changes) requests the contacts.
+    pub began: Vec<(u32, Partner)>,
+    /// The contacts of this step that were also contacts of the step before.
+    pub lasted: Vec<(u32, Partner)>,
+    /// The contacts of the step before that are none in this step.
+    pub ended: Vec<(u32, Partner)>,
 }
 
 /// What resting spheres pass to others in a substep.
@@ -129,6 +141,15 @@ pub(crate) struct Passed {
 }
 
 impl StepReport {
+    /// Divides the contacts of a step, sorted and in `began`, by those of the step before, which are sorted, too.
+    pub(crate) fn compare_contacts(&mut self, before: &[(u32, Partner)]) {
+        let is_in = |list: &[_], pair: &_| list.binary_search(pair).is_ok();
+        let ended = before.iter().filter(|pair| !is_in(&self.began, pair));
+        self.ended = ended.copied().collect();
+        let (lasted, began) = self.began.iter().partition(|pair| is_in(before, pair));
+        (self.lasted, self.began) = (lasted, began);
+    }
+
     /// Adds what spheres at rest pass to others.
     pub(crate) fn rest(&mut self, passed: Passed) {
         for (wall, momentum) in passed.to_walls {

@@ -2,7 +2,6 @@
 
 use glam::DVec3;
 
-use super::Partner;
 use super::candidate::Candidate;
 use super::contact::Blow;
 use super::path::Piece;
@@ -17,22 +16,24 @@ const MOST_TURNED: f64 = 1e3;
 
 impl Setting<'_> {
     /// Returns the speed at which a sphere and its partner separate along the normal
-    /// after an impact, and the change of the sphere's velocity along the surface of its partner. `last` is the time
+    /// after an impact with the given restitution, and the change of the sphere's velocity along the surface of its partner. `last` is the time
     /// of the last earlier impact of either. Walls and spheres of infinite mass do not count for `last`. The impact is
     /// elastic if the time since `last` is less than the contact time.
     pub(crate) fn separation(
         &self,
-        partner: Partner,
+        restitution: f64,
         blow: &Blow,
         last: f64,
         time: f64,
         is_plastic: bool,
     ) -> (f64, DVec3) {
         let contact_time = self.options.contact_time;
-        let restitution = match partner {
-            _ if is_plastic => 0.0,
-            _ if self.slow == 0.0 && time - last < contact_time => 1.0,
-            _ => self.restitution(partner),
+        let restitution = if is_plastic {
+            0.0
+        } else if self.slow == 0.0 && time - last < contact_time {
+            1.0
+        } else {
+            restitution
         };
         let ContactGeometry {
             pressing,

@@ -17,6 +17,8 @@ use rayon::prelude::*;
 use super::HardSphere;
 use super::candidate::TouchKey;
 use super::candidates::Candidates;
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder, check};
 use super::contact::{APART as TOUCHED, ContactPair, OVERLAP};
 use super::forces::{RestForces, SleepingPair};
 use super::impulses::{Body, Pressed, find};
@@ -26,7 +28,6 @@ use super::options::slow_speed;
 use super::path::Piece;
 use super::report::{Partner, Passed};
 use super::rows::{push, reserve};
-use super::rules::Response;
 use super::start::Start;
 use crate::Error;
 
@@ -99,13 +100,14 @@ struct TouchingPair {
     rests: bool,
     /// Whether the two touch wherever the sphere slips.
     flat: bool,
+    is_elastic: bool,
     radius: f64,
     /// How far the two overlap, or 0.
     depth: f64,
 }
 
 /// The impulses between spheres at rest, and working memory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rest {
     pub(crate) forces: RestForces,
     bodies: Vec<Body>,
@@ -124,6 +126,17 @@ const NONE: u32 = u32::MAX;
 type Settled = (Vec<(u32, [DVec3; 2], bool)>, Passed);
 
 impl Rest {
+    /// Writes what the next substep depends on, or reads it. There are `counts` spheres and walls.
+    #[cfg(feature = "serde")]
+    pub(crate) fn code(&mut self, coder: &mut Coder, counts: [usize; 2]) -> Result<(), String> {
+        self.forces.code(coder, counts)?;
+        self.longest.code(coder)?;
+        check(
+            self.longest.is_none_or(|longest| longest > 0.0),
+            "durations",
+        )
+    }
+
     /// Notes for how long each sphere has hardly moved.
     fn note_calm(&mut self, duration: f64, start: &Start<'_>) -> Result<(), Error> {
         let Self {
@@ -185,11 +198,7 @@ impl Rest {
             let ends = pair.contact.ends;
             let moves = |end: u32| is_fixed(end) && bodies[end as usize].velocity != DVec3::ZERO;
             // Elastic spheres sleep only if they do not move at all.
-            let is_elastic = match pair.key.1 {
-                Partner::Sphere(_) => start.options.restitution == 1.0,
-                Partner::Wall(_) => start.options.wall_restitution == 1.0,
-            };
-            let creeps = |end: u32| is_elastic && !is_fixed(end) && !loads[end as usize].lies;
+            let creeps = |end: u32| pair.is_elastic && !is_fixed(end) && !loads[end as usize].lies;
             let any_moves = ends.into_iter().any(|end| moves(end) || creeps(end));
             for end in ends {
                 is_awake[root(&mut roots, end) as usize] |= any_moves;
@@ -369,7 +378,7 @@ impl Rest {
                 forces.disturb(start.ids[other as usize])?;
                 let key = setting.key(&candidate);
                 let force = forces.of(&key);
-                let response = || {
+                let separates = || {
                     // Gravity has moved the spheres towards what they rest on.
                     let pressed = |end: u32, piece: &Piece| {
                         let owed = place_of(end).map_or(0.0, |place| owed[place].1);
@@ -381,18 +390,16 @@ impl Rest {
                     let pieces = [pressed(ends[0], &a), pressed(ends[1], &b)];
                     let pieces = [&pieces[0], &pieces[1]];
                     let encounter = setting.encounter(&candidate, pieces, &blow, 0.0);
-                    start.rule.response(&encounter)
+                    start.rule.response(&encounter).separates(&encounter)
                 };
                 let lasts = force.is_some_and(|force| force > 0.0) || gap < -TOUCHED * size;
                 if (blow.approach >= slow && !lasts)
-                    || !(start.rule.is_default()
-                        || force.is_some()
-                        || response() == Response::Bounce)
+                    || !(start.rule.is_default() || force.is_some() || separates())
                 {
                     continue;
                 }
                 let wall = match candidate.partner {
-                    Partner::Wall(wall) => Some(start.walls.get(wall).velocity),
+                    Partner::Wall(wall) => Some(start.walls.get(wall).motion.velocity),
                     Partner::Sphere(_) => None,
                 };
                 let flat = contact.is_flat();
@@ -421,6 +428,7 @@ impl Rest {
                         contact,
                         rests: setting.is_bearing(&blow.touch),
                         flat,
+                        is_elastic: setting.restitution(&candidate) == 1.0,
                         radius,
                         depth: if depth > 2.0 * DEPTH * size {
                             depth - DEPTH * size

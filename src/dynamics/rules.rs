@@ -36,6 +36,9 @@ pub enum Response {
     /// velocities.
     #[default]
     Bounce,
+    /// The sphere and its partner bounce off each other with this coefficient of restitution, from 0 to 1. The contact
+    /// time holds as for [`Bounce`](Self::Bounce).
+    BounceWith(f64),
     /// The sphere and its partner pass through each other, until they are separate.
     Ignore,
     /// The impact has these outcomes for the sphere and for the object that it meets. The second
@@ -44,13 +47,49 @@ pub enum Response {
     Each([Outcome; 2]),
 }
 
+impl Response {
+    /// Returns whether both bounce, as their masses and a restitution say.
+    pub(crate) fn bounces(&self) -> bool {
+        matches!(self, Self::Bounce | Self::BounceWith(_))
+    }
+
+    /// Returns whether the answer to an encounter keeps the two apart.
+    pub(crate) fn separates(&self, encounter: &Encounter) -> bool {
+        let Self::Each(outcomes) = *self else {
+            return self.bounces();
+        };
+        let velocity = |k: usize| match outcomes[k] {
+            _ if k == 1 && matches!(encounter.partner, Partner::Wall(_)) => {
+                Some(encounter.velocities[1])
+            }
+            Outcome::Velocity(velocity) => Some(velocity),
+            Outcome::Keep => Some(encounter.velocities[k]),
+            Outcome::Bounce | Outcome::Remove => None,
+        };
+        match [velocity(0), velocity(1)] {
+            [Some(v), Some(w)] => {
+                let approach = (0..3).map(|k| (v[k] - w[k]) * encounter.normal[k]);
+                approach.sum::<f64>() <= 0.0
+            }
+            _ => !outcomes.contains(&Outcome::Remove),
+        }
+    }
+}
+
 /// What an impact does to one of its two spheres: see [`Response::Each`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Outcome {
     /// The sphere gets this velocity. If the sphere and the object that it meets both stay, and the
     /// new velocities do not separate them, the two pass through each other.
+    ///
+    /// With gravity and a contact time, a slow velocity after a slow impact lets the sphere rest: see
+    /// [`SimulationOptions::with_contact_time`](crate::SimulationOptions::with_contact_time).
     Velocity([f64; 3]),
+    /// The sphere keeps its velocity.
+    Keep,
+    /// The sphere gets the velocity that it has if both bounce.
+    Bounce,
     /// The sphere is removed. It hits nothing afterwards.
     /// [`Simulation::is_removed`](crate::Simulation::is_removed) describes the state of a removed
     /// sphere.

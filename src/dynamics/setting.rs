@@ -87,16 +87,32 @@ impl Setting<'_> {
     }
 
     /// Returns the restitution of a sphere and its partner.
-    pub(crate) fn restitution(&self, partner: Partner) -> f64 {
-        match partner {
-            Partner::Sphere(_) => self.options.restitution,
-            Partner::Wall(_) => self.options.wall_restitution,
+    pub(crate) fn restitution(&self, candidate: &Candidate) -> f64 {
+        let options = self.options;
+        let at_wall = |wall: u32| {
+            let own = self.walls.get(wall).restitution;
+            own.unwrap_or(options.wall_restitution)
+        };
+        if options.restitutions.is_empty() {
+            return match candidate.partner {
+                Partner::Sphere(_) => options.restitution,
+                Partner::Wall(wall) => at_wall(wall),
+            };
         }
+        let of = |sphere: u32| {
+            let own = options.restitutions.get(self.id(sphere) as usize);
+            own.copied().unwrap_or(options.restitution)
+        };
+        let other = match candidate.partner {
+            Partner::Sphere(other) => of(other),
+            Partner::Wall(wall) => at_wall(wall),
+        };
+        options.combine.of([of(candidate.sphere), other])
     }
 
     /// Returns whether a contact lasts: gravity pressed the two together in the last substep. Elastic ones do not last.
     pub(crate) fn lasts(&self, candidate: &Candidate) -> bool {
-        let inelastic = self.restitution(candidate.partner) < 1.0;
+        let inelastic = self.restitution(candidate) < 1.0;
         inelastic
             && self
                 .rest
@@ -174,7 +190,7 @@ impl Setting<'_> {
         let velocity = |piece: &Piece| piece.velocity_at(time, self.options.gravity);
         let other = match candidate.partner {
             Partner::Sphere(_) => velocity(pieces[1]),
-            Partner::Wall(wall) => self.walls.get(wall).velocity,
+            Partner::Wall(wall) => self.walls.get(wall).motion.velocity,
         };
         [velocity(pieces[0]), other]
     }

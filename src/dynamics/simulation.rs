@@ -21,7 +21,7 @@ use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
 use crate::lattice::Lattice;
 use crate::limits::{CHUNK, MAX_SPHERES};
 use crate::threads;
-use crate::{Backend, Detector, Domain, Error, MAX_MAGNITUDE, Options, Walls};
+use crate::{Detector, Domain, Error, MAX_MAGNITUDE};
 
 /// Moves hard spheres through time, so that every impact happens at its time and in its order.
 ///
@@ -39,6 +39,14 @@ use crate::{Backend, Detector, Domain, Error, MAX_MAGNITUDE, Options, Walls};
 /// spheres apart. In a periodic domain, a sphere has no impacts with its own images, even if it is larger than the
 /// cell, because they all move alike.
 ///
+/// # Saving
+/// A copy (`clone`) goes on with the same bytes. With the feature `serde`, a simulation may also be written, and the
+/// simulation that is read goes on with the same bytes: the text or the bytes have all that its steps depend on, which
+/// includes the clock, the walls, removed spheres and the memory of contacts. Numbers are written as their bits, because
+/// readers of text may round. Only the version of carom that wrote a simulation reads it. A simulation that was cut off,
+/// changed, or written by another version is an error of serde with the text of [`Error::InvalidSnapshot`].
+///
+/// # Example
 /// ```
 /// use carom::{HardSphere, Simulation, SimulationOptions};
 /// let left = HardSphere::new([0.0; 3], 0.5).with_velocity([2.0, 0.0, 0.0]);
@@ -54,19 +62,21 @@ use crate::{Backend, Detector, Domain, Error, MAX_MAGNITUDE, Options, Walls};
 #[derive(Debug)]
 pub struct Simulation {
     /// The spheres in the caller's order. In a periodic domain, their centres are wrapped into the cell.
-    spheres: Vec<HardSphere>,
+    pub(super) spheres: Vec<HardSphere>,
     /// The same spheres in another order, in which the simulation stores neighbours close together.
-    state: State,
-    options: SimulationOptions,
-    lattice: Lattice,
-    walls: MovingWalls,
-    time: f64,
-    pace: Pace,
-    detector: Detector,
-    substep: Substep,
-    rest: Rest,
+    pub(super) state: State,
+    pub(super) options: SimulationOptions,
+    pub(super) lattice: Lattice,
+    pub(super) walls: MovingWalls,
+    pub(super) time: f64,
+    pub(super) pace: Pace,
+    pub(super) detector: Detector,
+    pub(super) substep: Substep,
+    pub(super) rest: Rest,
     /// The pairs that pass through each other since a rule has ignored their impact, sorted.
-    passing: Vec<TouchKey>,
+    pub(super) passing: Vec<TouchKey>,
+    /// The contacts of the last step, sorted, if the options request them.
+    pub(super) contacts: Vec<(u32, Partner)>,
 }
 
 impl Simulation {
@@ -88,7 +98,7 @@ impl Simulation {
         options.check(spheres.len())?;
         check_spheres(&spheres)?;
         let lattice = Lattice::new(&options.domain)?;
-        let detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
+        let detector = Detector::on_cpu();
         let state = State::new(&spheres, !lattice.is_open(), &options)?;
         let walls = MovingWalls::new(&options.walls, &options.domain, options.one_sided_meshes);
         let mut simulation = Self {
@@ -103,6 +113,7 @@ impl Simulation {
             substep: Substep::default(),
             rest: Rest::default(),
             passing: Vec::new(),
+            contacts: Vec::new(),
         };
         simulation.place_anew();
         Ok(simulation)
@@ -132,18 +143,13 @@ impl Simulation {
         &self.options.domain
     }
 
-    /// Returns the walls, at their places at time 0.
-    pub fn walls(&self) -> &Walls {
-        &self.options.walls
-    }
-
     /// Returns the acceleration of all spheres of finite mass.
     pub fn gravity(&self) -> [f64; 3] {
         self.options.gravity.to_array()
     }
 
     /// Calls the function `change`, which may change the spheres, for example their velocities. A
-    /// removed sphere stays removed. Only [`restore`](Self::restore) puts it back.
+    /// removed sphere stays removed. [`restore`](Self::restore) puts it back.
     ///
     /// # Errors
     /// Returns [`Error::InvalidHardSphere`] if the function `change` sets a number of a sphere to a
@@ -164,7 +170,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Returns whether [`Outcome::Remove`](crate::Outcome::Remove) has removed a sphere.
+    /// Returns whether [`Outcome::Remove`](crate::Outcome::Remove) or [`remove`](Self::remove) has removed a sphere.
     ///
     /// A removed sphere takes part in nothing in this simulation. (A [`Detector`] that is given
     /// [`spheres`](Self::spheres) still finds it.) Its index remains, so the indices of the other spheres do not
@@ -209,6 +215,7 @@ impl Simulation {
         }
         state.check(sphere)?;
         if let Some(place) = self.state.place(sphere) {
+            self.rest.forces.appear(sphere);
             self.state.restore(place, state);
         }
         self.place_anew();
@@ -412,6 +419,18 @@ impl Simulation {
             }
         }
         report.completed = self.time >= end;
+        if self.options.contacts {
+            let pairs = self.rest.forces.pairs();
+            let pressing = pairs.filter(|(_, force)| *force > 0.0);
+            report
+                .began
+                .extend(pressing.map(|(&(sphere, partner, _), _)| (sphere, partner)));
+            report.began.sort_unstable();
+            report.began.dedup();
+            let contacts = report.began.clone();
+            report.compare_contacts(&self.contacts);
+            self.contacts = contacts;
+        }
         self.state.export(&mut self.spheres, &self.lattice);
         result?;
         report.kinetic_energy = self.kinetic_energy();
@@ -642,6 +661,12 @@ impl Simulation {
             if self.options.impact_list {
                 report.impacts.extend_from_slice(islands.impacts(island));
             }
+            if self.options.contacts {
+                let impacts = islands.impacts(island).iter();
+                report
+                    .began
+                    .extend(impacts.map(|impact| (impact.sphere, impact.partner)));
+            }
         }
         report.impacts[from..].par_sort_unstable_by(|one, other| one.order(other));
         for impact in &mut report.impacts[from..] {
@@ -664,6 +689,9 @@ impl Simulation {
 
         if any_removed {
             self.substep.candidates.forget();
+            for removal in &report.removed[from_removed..] {
+                self.state.note_hole(removal.sphere as usize);
+            }
         }
         Ok(())
     }
@@ -824,13 +852,41 @@ impl Simulation {
         }
     }
 
+    /// Discards the candidates and wakes what sleeps, after an edit.
+    pub(super) fn outdate(&mut self) {
+        self.substep.candidates.forget();
+        self.rest.forces.wake();
+    }
+
     /// Wraps all spheres into the cell of a periodic domain, and discards all candidates, after
     /// something other than a substep has moved spheres.
     fn place_anew(&mut self) {
         self.state.wrap(0.0, &self.lattice);
-        self.substep.candidates.forget();
-        self.rest.forces.wake();
+        self.outdate();
         self.state.export(&mut self.spheres, &self.lattice);
+    }
+}
+
+impl Clone for Simulation {
+    /// Returns a copy, whose steps have the same bytes.
+    fn clone(&self) -> Self {
+        Self {
+            spheres: self.spheres.clone(),
+            state: self.state.clone(),
+            options: self.options.clone(),
+            lattice: self.lattice,
+            walls: self.walls.clone(),
+            time: self.time,
+            pace: self.pace.clone(),
+            detector: Detector::on_cpu(),
+            substep: Substep {
+                candidates: self.substep.candidates.clone(),
+                ..Substep::default()
+            },
+            rest: self.rest.clone(),
+            passing: self.passing.clone(),
+            contacts: self.contacts.clone(),
+        }
     }
 }
 

@@ -5,9 +5,15 @@ use rayon::prelude::*;
 use super::HardSphere;
 use super::SimulationOptions;
 use super::boxes::EIGHT;
+#[cfg(feature = "serde")]
+use super::coded::{Coded, Coder, check};
+use super::narrow::narrow;
 use super::options::slow_speed;
+use super::rows::reserve;
 use crate::Error;
 use crate::lattice::Lattice;
+#[cfg(feature = "serde")]
+use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 
 const MEMORY: &str = "a simulation";
@@ -32,7 +38,7 @@ const ARRANGED: usize = 64 * EIGHT;
 
 /// The spheres of a simulation, sorted along a space-filling curve. Inside the simulation, the
 /// index of a sphere is its place in this order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct State {
     pub(crate) spheres: Vec<HardSphere>,
     /// For each sphere in the order of the simulation, its index in the caller's order.
@@ -55,6 +61,8 @@ pub(crate) struct State {
     /// Number of removed spheres that have been put back into the simulation since all spheres were
     /// last sorted.
     restored: u32,
+    /// No sphere with a smaller index in the caller's order has been removed.
+    hole: usize,
 }
 
 impl State {
@@ -77,7 +85,139 @@ impl State {
             removed: filled(false, count)?,
             age: SEARCHES,
             restored: 0,
+            hole: count,
         })
+    }
+
+    /// Gives the memory of contacts to all spheres if these options need it, or to none.
+    pub(crate) fn remember(&mut self, options: &SimulationOptions) -> Result<(), Error> {
+        let count = self.spheres.len();
+        let has_last = options.contact_time > 0.0;
+        let rests = slow_speed(options) > 0.0;
+        if has_last != (self.last.len() == count) {
+            self.last = filled(f64::NEG_INFINITY, if has_last { count } else { 0 })?;
+        }
+        if rests != (self.resting.len() == count) {
+            self.resting = filled(false, if rests { count } else { 0 })?;
+        }
+        Ok(())
+    }
+
+    /// Returns the smallest index, in the caller's order, of a removed sphere.
+    pub(crate) fn first_hole(&mut self) -> Option<usize> {
+        let mut ids = self.hole..self.places.len();
+        let hole = ids.find(|&id| self.removed[self.places[id] as usize]);
+        self.hole = hole.unwrap_or(self.places.len());
+        hole
+    }
+
+    /// Notes that a sphere has been removed.
+    pub(crate) fn note_hole(&mut self, id: usize) {
+        self.hole = self.hole.min(id);
+    }
+
+    /// Adds a sphere, and returns its index in the caller's order.
+    pub(crate) fn add(
+        &mut self,
+        sphere: HardSphere,
+        has_cells: bool,
+        options: &SimulationOptions,
+    ) -> Result<usize, Error> {
+        let id = self.spheres.len();
+        let place = narrow(id);
+        let Self {
+            spheres,
+            ids,
+            places,
+            cells,
+            last,
+            removed,
+            resting,
+            ..
+        } = self;
+        // If memory runs out, nothing has changed.
+        reserve(spheres, 1)?;
+        reserve(ids, 1)?;
+        reserve(places, 1)?;
+        reserve(cells, 1)?;
+        reserve(last, 1)?;
+        reserve(removed, 1)?;
+        reserve(resting, 1)?;
+        if has_cells {
+            cells.push([0; 3]);
+        }
+        if options.contact_time > 0.0 {
+            last.push(f64::NEG_INFINITY);
+        }
+        if slow_speed(options) > 0.0 {
+            resting.push(false);
+        }
+        spheres.push(sphere);
+        ids.push(place);
+        places.push(place);
+        removed.push(false);
+        self.count_restored();
+        Ok(id)
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn code(&mut self, coder: &mut Coder) -> Result<(), String> {
+        self.spheres.code(coder)?;
+        self.ids.code(coder)?;
+        self.cells.code(coder)?;
+        self.last.code(coder)?;
+        self.removed.code(coder)?;
+        self.resting.code(coder)?;
+        self.age.code(coder)?;
+        self.restored.code(coder)
+    }
+
+    /// Checks what has been read, and completes it.
+    #[cfg(feature = "serde")]
+    pub(crate) fn check(
+        &mut self,
+        options: &SimulationOptions,
+        is_open: bool,
+    ) -> Result<(), String> {
+        let count = self.spheres.len();
+        let or_none = |has: bool| if has { count } else { 0 };
+        let lengths = [
+            (self.ids.len(), count),
+            (self.removed.len(), count),
+            (self.cells.len(), or_none(!is_open)),
+            (self.last.len(), or_none(options.contact_time > 0.0)),
+            (self.resting.len(), or_none(slow_speed(options) > 0.0)),
+        ];
+        check(
+            lengths.iter().all(|(length, right)| length == right),
+            "lists",
+        )?;
+        check(count <= MAX_SPHERES, "spheres")?;
+        self.places = vec![u32::MAX; count];
+        for (&id, place) in self.ids.iter().zip(0..) {
+            let entry = self.places.get_mut(id as usize);
+            check(entry.is_some_and(|entry| *entry == u32::MAX), "indices")?;
+            self.places[id as usize] = place;
+        }
+        for (sphere, &id) in self.spheres.iter().zip(&self.ids) {
+            sphere
+                .check(id as usize)
+                .map_err(|error| error.to_string())?;
+        }
+        check(!self.last.iter().any(|last| last.is_nan()), "impacts")?;
+        check(
+            self.age <= SEARCHES && self.restored <= u32::MAX / 2,
+            "numbers",
+        )?;
+        self.hole = 0;
+        Ok(())
+    }
+
+    fn count_restored(&mut self) {
+        self.restored += 1;
+        if self.restored > RESTORED {
+            self.age = SEARCHES;
+        }
     }
 
     /// Converts a sphere's index in the caller's order to its index in the order of the simulation.
@@ -105,10 +245,7 @@ impl State {
     pub(crate) fn restore(&mut self, place: usize, state: HardSphere) {
         self.spheres[place] = state;
         self.removed[place] = false;
-        self.restored += 1;
-        if self.restored > RESTORED {
-            self.age = SEARCHES;
-        }
+        self.count_restored();
         if let Some(cell) = self.cells.get_mut(place) {
             *cell = [0; 3];
         }
@@ -123,13 +260,17 @@ impl State {
     /// Writes the spheres in the caller's order, with centres in the cell of a periodic domain.
     pub(crate) fn export(&self, spheres: &mut [HardSphere], lattice: &Lattice) {
         let all = spheres.par_iter_mut().zip(&self.places);
-        all.for_each(|(sphere, &place)| {
-            *sphere = self.spheres[place as usize];
-            if !lattice.is_open() {
-                let shift = lattice.shift(lattice.cell(sphere.place()));
-                sphere.center = (sphere.place() - shift).to_array();
-            }
-        });
+        all.for_each(|(sphere, &place)| *sphere = self.exported(place as usize, lattice));
+    }
+
+    /// Returns a sphere with its centre in the cell of a periodic domain.
+    pub(crate) fn exported(&self, place: usize, lattice: &Lattice) -> HardSphere {
+        let mut sphere = self.spheres[place];
+        if !lattice.is_open() {
+            let shift = lattice.shift(lattice.cell(sphere.place()));
+            sphere.center = (sphere.place() - shift).to_array();
+        }
+        sphere
     }
 
     /// Displaces spheres outside the cell of a periodic domain back into the cell. A sphere stays where it is if it is
@@ -141,17 +282,15 @@ impl State {
             if beyond.iter().all(|&beyond| beyond <= most) && most > 0.0 {
                 return;
             }
-            // If a centre is just below a face, rounding may put the wrapped centre on the opposite face,
-            // which is outside the cell. It is then wrapped a second time.
-            for _ in 0..2 {
-                let moved = lattice.cell(sphere.place());
-                if moved == [0; 3] {
-                    return;
-                }
-                sphere.center = (sphere.place() - lattice.shift(moved)).to_array();
-                *cell = Lattice::sum(*cell, moved, 1);
-            }
+            wrap_one(sphere, cell, lattice);
         });
+    }
+
+    /// Displaces a sphere back into the cell of a periodic domain.
+    pub(crate) fn wrap_at(&mut self, place: usize, lattice: &Lattice) {
+        if let Some(cell) = self.cells.get_mut(place) {
+            wrap_one(&mut self.spheres[place], cell, lattice);
+        }
     }
 
     /// Prepares the spheres for a search for candidates. After [`SEARCHES`] searches, the spheres have moved so
@@ -168,12 +307,14 @@ impl State {
         let [low, high] = ends.unwrap_or_default();
         let mut keys = allocate(self.spheres.len(), MEMORY)?;
         let all = self.spheres.par_iter().zip(0..u32::MAX);
-        keys.par_extend(all.map(|(sphere, place)| Key {
+        let all = all.zip(&self.ids);
+        keys.par_extend(all.map(|((sphere, place), &id)| Key {
             code: morton(((sphere.place() - low) / (high - low)).to_array()),
             center: sphere.place().as_vec3().to_array(),
+            id,
             place,
         }));
-        keys.par_sort_unstable_by_key(|key| (key.code, key.place));
+        keys.par_sort_unstable_by_key(|key| (key.code, key.id));
         keys.par_chunks_mut(ARRANGED).for_each(arrange);
         // If memory runs out, nothing has changed.
         let spheres = sorted(&self.spheres, &keys)?;
@@ -192,12 +333,27 @@ impl State {
     }
 }
 
+fn wrap_one(sphere: &mut HardSphere, cell: &mut [i32; 3], lattice: &Lattice) {
+    // If a centre is just below a face, rounding may put the wrapped centre on the opposite face, which is outside the
+    // cell. It is then wrapped a second time.
+    for _ in 0..2 {
+        let moved = lattice.cell(sphere.place());
+        if moved == [0; 3] {
+            return;
+        }
+        sphere.center = (sphere.place() - lattice.shift(moved)).to_array();
+        *cell = Lattice::sum(*cell, moved, 1);
+    }
+}
+
 /// A sphere that is to be sorted.
 #[derive(Clone, Copy, Debug)]
 struct Key {
     /// Place of the sphere's centre in Morton order, which keeps neighbours in space together.
     code: u64,
     center: [f32; 3],
+    /// Index in the caller's order, so that the new order does not depend on the old one.
+    id: u32,
     place: u32,
 }
 
@@ -220,7 +376,7 @@ fn arrange(keys: &mut [Key]) {
     let middle = EIGHT * keys.len().div_ceil(EIGHT).next_power_of_two() / 2;
     keys.select_nth_unstable_by(middle, |one, other| {
         let by_center = one.center[axis].total_cmp(&other.center[axis]);
-        by_center.then_with(|| one.place.cmp(&other.place))
+        by_center.then_with(|| one.id.cmp(&other.id))
     });
     let (first, second) = keys.split_at_mut(middle);
     arrange(first);

@@ -45,6 +45,7 @@ impl Setting<'_> {
 
     /// Tests the straight path of a sphere: whether the sphere leaves its pad, and
     /// which walls and which spheres of larger index it meets.
+    #[inline]
     pub(super) fn test_straight(&self, index: u32, straight: &mut Straight) -> Result<(), Error> {
         let sphere = &self.spheres[index as usize];
         if !self.stays(index, sphere) {
@@ -86,7 +87,7 @@ impl Setting<'_> {
     /// Returns whether the partner of a sphere that sleeps does not move.
     fn is_still(&self, near: Near<'_>) -> bool {
         match near.special.map(|candidate| candidate.partner) {
-            Some(Partner::Wall(wall)) => self.walls.get(wall).velocity == DVec3::ZERO,
+            Some(Partner::Wall(wall)) => self.walls.get(wall).motion.velocity == DVec3::ZERO,
             _ => self.sleeps(near.other),
         }
     }

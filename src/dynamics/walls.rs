@@ -14,11 +14,37 @@ use crate::lattice::{Lattice, MAX_CELLS};
 use crate::walls::{CylinderImages, Path, Round, Solid, vector};
 use crate::{Detector, Domain, Error, Mesh, Sphere, Step, Walls};
 
-/// A wall with a constant velocity. `surface` is the wall's surface at time 0 of the simulation.
+/// The motion of a wall or of a mesh, with a constant velocity since it was last edited.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct WallMotion {
+    /// How far the wall has moved at the time `since` from where its shape is.
+    pub(crate) moved: DVec3,
+    pub(crate) since: f64,
+    pub(crate) velocity: DVec3,
+    /// Whether the wall is switched off, so that nothing touches it.
+    pub(crate) off: bool,
+}
+
+impl WallMotion {
+    /// Returns how far the wall has moved at a time of the simulation from where its shape is.
+    #[inline]
+    pub(crate) fn displacement(&self, time: f64) -> DVec3 {
+        self.moved + self.velocity * (time - self.since)
+    }
+
+    fn bits(&self) -> ([u64; 7], bool) {
+        let [[a, b, c], [d, e, f]] = [self.moved, self.velocity].map(|v| v.to_array());
+        ([a, b, c, d, e, f, self.since].map(f64::to_bits), self.off)
+    }
+}
+
+/// A wall, with its surface where its shape is.
 #[derive(Clone, Debug)]
 pub(crate) struct MovingWall {
     pub(crate) surface: Surface,
-    pub(crate) velocity: DVec3,
+    pub(crate) motion: WallMotion,
+    /// The restitution of the wall, if it has one of its own.
+    pub(crate) restitution: Option<f64>,
     groups: u32,
     /// For each edge of a periodic domain, whether displacing a sphere by this edge changes where
     /// the sphere touches the wall. If not, all images of the sphere along this edge count as one,
@@ -27,8 +53,10 @@ pub(crate) struct MovingWall {
 }
 
 /// All walls of a simulation.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct MovingWalls {
+    /// The motions of the simple shapes, and then those of the meshes.
+    motions: Vec<WallMotion>,
     /// All walls: first the simple shapes, and then the triangles of meshes. The index of a wall in
     /// this list is the number of the wall.
     list: Vec<MovingWall>,
@@ -36,12 +64,12 @@ pub(crate) struct MovingWalls {
     unbounded: Vec<Unbounded>,
     /// Walls with bounding spheres. A search tests only the spheres near such a wall. These walls
     /// are the triangles of meshes and, in a periodic domain, also the walls that are spheres. Each
-    /// has its number and its bounding sphere at time 0.
+    /// has its number and its bounding sphere where its shape is.
     bounded: Vec<(u32, Sphere)>,
     any_moves: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Unbounded {
     number: u32,
     /// Finds which periodic images of a sphere can touch the wall, if the wall is a solid cylinder
@@ -70,12 +98,35 @@ pub(crate) struct Searching<'a> {
 }
 
 impl MovingWalls {
+    /// Returns walls that have been where their shapes are at time 0.
     pub(crate) fn new(walls: &Walls, domain: &Domain, one_sided: bool) -> Self {
-        let mut moving = Self::default();
-        for (wall, number) in walls.simple().iter().zip(0..) {
+        let simple = walls.simple().iter().map(|wall| wall.velocity());
+        let velocities = simple.chain(walls.meshes().iter().map(Mesh::velocity));
+        let motions = velocities.map(|velocity| WallMotion {
+            velocity: vector(velocity),
+            ..WallMotion::default()
+        });
+        Self::with_motions(walls, motions.collect(), domain, one_sided, None)
+    }
+
+    /// Returns walls with these motions. The triangles are those of `before`, if it is given.
+    pub(crate) fn with_motions(
+        walls: &Walls,
+        motions: Vec<WallMotion>,
+        domain: &Domain,
+        one_sided: bool,
+        before: Option<Self>,
+    ) -> Self {
+        let mut moving = Self {
+            motions,
+            ..Self::default()
+        };
+        let simple = walls.simple().iter().zip(&moving.motions);
+        for ((wall, motion), number) in simple.zip(0..) {
             moving.list.push(MovingWall {
                 surface: Surface::of_wall(wall),
-                velocity: vector(wall.velocity()),
+                motion: *motion,
+                restitution: wall.restitution(),
                 groups: wall.groups(),
                 tells_apart: [true; 3],
             });
@@ -96,32 +147,59 @@ impl MovingWalls {
                 }
             }
         }
-        let mut number = walls.simple().len();
-        let triangles = adjoined(walls);
+        match before {
+            Some(mut before) => {
+                let first = narrow(walls.simple().len());
+                moving.list.extend(before.list.drain(first as usize..));
+                before.bounded.retain(|&(number, _)| number >= first);
+                moving.bounded.append(&mut before.bounded);
+            }
+            None => moving.add_triangles(walls, one_sided),
+        }
+        let mut all = moving.motions.iter();
+        moving.any_moves = all.any(|motion| motion.velocity != DVec3::ZERO && !motion.off);
+        moving
+    }
+
+    fn add_triangles(&mut self, walls: &Walls, one_sided: bool) {
+        let Self {
+            motions,
+            list,
+            bounded,
+            ..
+        } = self;
+        let motions = &motions[walls.simple().len()..];
+        let lengths = walls.meshes().iter().map(|mesh| mesh.triangles().len());
+        let each = lengths.zip(motions);
+        let motion_of_each = each.flat_map(|(length, motion)| (0..length).map(move |_| motion));
+        let triangles = adjoined(walls).into_iter().zip(motion_of_each);
+        // Meshes adjoin if they have moved alike.
+        let triangles = triangles.map(|((corners, key), motion)| (corners, (key, motion.bits())));
+        let triangles: Vec<_> = triangles.collect();
         let mut around = surroundings(&triangles, one_sided).into_iter();
         let mut triangles = triangles.into_iter();
-        for mesh in walls.meshes() {
+        let mut number = walls.simple().len();
+        for (mesh, motion) in walls.meshes().iter().zip(motions) {
             for bound in mesh.bounds() {
                 let (Some((corners, _)), Some(around)) = (triangles.next(), around.next()) else {
                     break;
                 };
-                moving.list.push(MovingWall {
+                list.push(MovingWall {
                     surface: Surface::triangle(corners, around),
-                    velocity: vector(mesh.velocity()),
+                    motion: *motion,
+                    restitution: mesh.restitution(),
                     groups: bound.groups,
                     tells_apart: [true; 3],
                 });
-                #[allow(
-                    clippy::cast_possible_truncation,
-                    reason = "memory is too small for so many"
-                )]
-                moving.bounded.push((number as u32, *bound));
+                bounded.push((narrow(number), *bound));
                 number += 1;
             }
         }
-        let mut all = moving.list.iter();
-        moving.any_moves = all.any(|wall| wall.velocity != DVec3::ZERO);
-        moving
+    }
+
+    /// Returns the motions of the simple shapes, and then those of the meshes.
+    pub(crate) fn motions(&self) -> &[WallMotion] {
+        &self.motions
     }
 
     pub(crate) fn get(&self, number: u32) -> &MovingWall {
@@ -188,12 +266,15 @@ impl MovingWalls {
         let number = wall.number;
         let MovingWall {
             surface,
-            velocity,
+            motion,
             groups,
             ..
         } = self.get(number);
-        let displaced = *velocity * time;
-        let travel = velocity.length() * duration * (1.0 + 1e-9);
+        if motion.off {
+            return Ok(());
+        }
+        let displaced = motion.displacement(time);
+        let travel = motion.velocity.length() * duration * (1.0 + 1e-9);
         let as_sphere = Sphere {
             groups: *groups,
             ..Sphere::default()
@@ -259,8 +340,16 @@ impl MovingWalls {
             first += mesh.triangles().len();
             who.clear();
             paths.clear();
-            let velocity = vector(mesh.velocity());
-            let (displaced, travel) = (velocity * time, velocity.length() * duration);
+            let Some(MovingWall { motion, .. }) = self.list.get(number as usize) else {
+                continue;
+            };
+            if motion.off {
+                continue;
+            }
+            let (displaced, travel) = (
+                motion.displacement(time),
+                motion.velocity.length() * duration,
+            );
             for &index in searching.who {
                 let (own, center) = (&padded[index as usize], origins[index as usize]);
                 let fixed = spheres[index as usize].is_fixed();
@@ -309,11 +398,14 @@ impl MovingWalls {
     ) -> Result<(), Error> {
         let who = searching.who.iter();
         let own: Vec<_> = who.map(|&index| searching.padded[index as usize]).collect();
-        let bounds = self.bounded.iter().map(|(_, bound)| {
-            let center = vector(bound.center) + vector(bound.velocity) * searching.time;
+        let bounded = self.bounded.iter();
+        let bounded = bounded.map(|(number, bound)| (*number, bound, &self.get(*number).motion));
+        let bounded: Vec<_> = bounded.filter(|(.., motion)| !motion.off).collect();
+        let bounds = bounded.iter().map(|(_, bound, motion)| {
+            let center = vector(bound.center) + motion.displacement(searching.time);
             let rounded = center.as_vec3();
             let rounding = (rounded.as_dvec3() - center).length();
-            let travel = vector(bound.velocity).length() * searching.duration;
+            let travel = motion.velocity.length() * searching.duration;
             let radius = (f64::from(bound.radius) + rounding + travel) * (1.0 + 1e-9);
             Sphere {
                 groups: bound.groups,
@@ -334,7 +426,7 @@ impl MovingWalls {
             }
             found.push(Candidate {
                 sphere,
-                partner: Partner::Wall(self.bounded[pair.b as usize].0),
+                partner: Partner::Wall(bounded[pair.b as usize].0),
                 image: image.map(|n| -n),
             });
         }

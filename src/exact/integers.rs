@@ -148,6 +148,11 @@ impl PairIntegers {
         }
     }
 
+    /// Compares the rate at which the distance of the centres changes at the start with 0.
+    pub(super) fn growth(&self) -> Ordering {
+        sign(&dot(&self.p, &self.v))
+    }
+
     /// Returns two orderings: of the distance with the sum of the radii (`Equal` if they
     /// just touch), and of `time` with the time of closest approach.
     fn at(&self, time: Dyadic) -> [Ordering; 2] {

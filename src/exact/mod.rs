@@ -12,6 +12,7 @@
 //! - [`impact()`] first tries whether the spheres just touch. Then it uses [`float64`] with an
 //!   error bound, and [`integers`] if the bound allows no decision.
 //! - A GPU may also decide pairs itself, with integers. [`settle`] decides those that it leaves open.
+//! - [`parts`] decides whether spheres that touch at the start approach each other.
 //! - [`decide_reported`] decides a whole list of pairs. This is the list that a GPU makes, or on
 //!   the CPU the list of pairs that may be found more than once.
 
@@ -21,15 +22,17 @@ mod float64;
 mod impact;
 pub(crate) mod integers;
 mod listed;
+mod parting;
 mod shift;
 mod two_pairs;
 
 pub(crate) use self::answer::{Arithmetic, Hit, Touch};
 pub(crate) use self::decide::{Grazing, decide_reported};
 #[cfg(feature = "gpu")]
-pub(crate) use self::decide::{Settling, decide_step, scaled, settle};
+pub(crate) use self::decide::{SettledPairs, Settling, decide_step, scaled, settle};
 pub use self::impact::toi;
 pub(crate) use self::impact::{first_touch, impact};
 pub(crate) use self::listed::{GRAZING, ImageCollision, Listed, Report, ReportedPair};
+pub(crate) use self::parting::parts;
 pub(crate) use self::shift::{Shift, Translation};
 pub(crate) use self::two_pairs::{Swept, sweep};

@@ -2,14 +2,14 @@
 //! `shaders/reduce/changes.wgsl`.
 
 use super::sort::sort;
-use crate::Touching as _;
-use crate::{Hits, Number};
+use crate::{Hits, Number, Touching};
 
-/// Pairs that began, lasted and ended between two steps. Each pair is stored as its indices `[a,
+/// Pairs, and contacts with walls, that began, lasted and ended between two steps. Each pair is stored as its indices `[a,
 /// b]`, and each list is sorted. See
 /// [`Collisions::changes_since`](crate::Collisions::changes_since).
 ///
-/// In a periodic domain, the image of a pair tells which periodic copy of sphere b touches sphere a.
+/// In a periodic domain, the image of a pair tells which periodic copy of sphere b touches sphere a, and at a wall, which
+/// copy of the sphere touches it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -22,22 +22,24 @@ pub struct Changes {
     /// Pairs that have ceased to touch: they touch in the earlier of the two compared steps, but
     /// not in the later one.
     pub ended: Hits<[u32; 2]>,
+    /// Spheres that have begun to touch a wall: the index of the sphere and the number of the wall.
+    pub walls_began: Hits<[u32; 2]>,
+    /// Spheres that touch a wall in both steps.
+    pub walls_lasted: Hits<[u32; 2]>,
+    /// Spheres that have ceased to touch a wall.
+    pub walls_ended: Hits<[u32; 2]>,
 }
 
 pub(crate) type Pairs<'a, P> = (&'a [P], &'a [[i32; 3]]);
 
-pub(crate) fn changes<T: Number>(
-    previous: Pairs<'_, T::Collision>,
-    pairs: Pairs<'_, T::Collision>,
-) -> Changes {
+/// Returns what began, lasted and ended from a list to a later one.
+pub(crate) fn changes<T: Number, H: Touching<T>>(
+    previous: Pairs<'_, H>,
+    pairs: Pairs<'_, H>,
+) -> [Hits<[u32; 2]>; 3] {
     let periodic = !previous.1.is_empty() || !pairs.1.is_empty();
-    let [before, now] = [previous, pairs].map(in_order::<T>);
-    let mut changes = Changes::default();
-    let Changes {
-        began,
-        lasted,
-        ended,
-    } = &mut changes;
+    let [before, now] = [previous, pairs].map(in_order::<T, H>);
+    let [mut began, mut lasted, mut ended] = [(); 3].map(|()| Hits::default());
     let add = |(pair, image), to: &mut Hits<_>| {
         to.items.push(pair);
         if periodic {
@@ -47,19 +49,19 @@ pub(crate) fn changes<T: Number>(
     let mut before = before.into_iter().peekable();
     for pair in now {
         while let Some(other) = before.next_if(|other| *other < pair) {
-            add(other, ended);
+            add(other, &mut ended);
         }
         if before.next_if_eq(&pair).is_some() {
-            add(pair, lasted);
+            add(pair, &mut lasted);
         } else {
-            add(pair, began);
+            add(pair, &mut began);
         }
     }
-    before.for_each(|pair| add(pair, ended));
-    changes
+    before.for_each(|pair| add(pair, &mut ended));
+    [began, lasted, ended]
 }
 
-fn in_order<T: Number>((pairs, images): Pairs<'_, T::Collision>) -> Vec<([u32; 2], [i32; 3])> {
+fn in_order<T: Number, H: Touching<T>>((pairs, images): Pairs<'_, H>) -> Vec<([u32; 2], [i32; 3])> {
     let image = |index: usize| images.get(index).copied().unwrap_or_default();
     let pairs = pairs.iter().enumerate();
     let mut pairs: Vec<_> = pairs

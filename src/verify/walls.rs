@@ -90,6 +90,7 @@ pub fn verify_walls<T: Number>(
         given: edges,
         edges: edges.map(|edge| edge * scale.length),
         is_open: step.domain.is_open(),
+        approaching: step.approaching,
         dt,
         scaled_dt: step.dt * scale.time,
     };
@@ -205,7 +206,7 @@ impl Target {
                 center: wall.point,
                 radius: wall.radius + world.moved(wall.velocity),
             }),
-            WideWall::Solid(_) => None,
+            WideWall::Solid(Solid::HalfSpace(_) | Solid::Round(_)) => None,
             WideWall::Triangle(triangle) => Some(around(triangle, world)),
         };
         Self {
@@ -234,7 +235,12 @@ impl Target {
             let rounded = self
                 .wall
                 .rounded(&sphere.numbers, &products, [world.dt, longest], guess);
-            row.compare(wall, image, rounded.map(|hit| hit.map(Into::into)));
+            let rounded = rounded.map(|hit| hit.map(Into::into));
+            let rounded = rounded.filter(|&[toi, _]: &[f64; 2]| {
+                let parts = || self.wall.parts(&sphere.numbers, &products);
+                !(world.approaching && toi == 0.0 && parts())
+            });
+            row.compare(wall, image, rounded);
         };
         match (&self.scaled, &self.around) {
             (WideWall::Solid(Solid::HalfSpace(plane)), _) => {
@@ -267,6 +273,8 @@ struct World<T> {
     given: [DVec3; 3],
     edges: [DVec3; 3],
     is_open: bool,
+    /// As in [`Step`].
+    approaching: bool,
     dt: T,
     scaled_dt: f64,
 }

@@ -178,6 +178,11 @@ impl HalfSpaceIntegers {
         }
     }
 
+    /// Compares the speed at which the sphere leaves the half-space with 0.
+    pub(super) fn growth(&self) -> Ordering {
+        sign(&self.speed)
+    }
+
     fn compare(&self, x: &IBig, other: &IBig) -> Ordering {
         let signs = [sign(x), sign(other)];
         let squares = (x * x * &self.square).cmp(&(other * other));

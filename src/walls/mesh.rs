@@ -7,7 +7,7 @@ use glam::{DVec3, Vec3};
 
 use super::tree::Tree;
 use super::triangle::{Defect, Triangle};
-use super::wall::check_motion;
+use super::wall::{check_motion, check_restitution};
 use crate::error::Shortest;
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
@@ -41,8 +41,9 @@ pub struct Mesh<T = f32> {
     triangles: Arc<Vec<[u32; 3]>>,
     velocity: [T; 3],
     groups: u32,
+    restitution: Option<f64>,
     #[cfg_attr(feature = "serde", serde(skip))]
-    around: Surrounding,
+    around: Arc<Surrounding>,
 }
 
 #[cfg(feature = "serde")]
@@ -112,14 +113,15 @@ impl<T: Number> Mesh<T> {
         triangles: Arc<Vec<[u32; 3]>>,
     ) -> Result<Self, Error> {
         Ok(Self {
-            around: match T::split::<Vertices<'_>>(&vertices) {
+            around: Arc::new(match T::split::<Vertices<'_>>(&vertices) {
                 Split::Float32(vertices) => Surrounding::new(vertices, &triangles)?,
                 Split::Float64(_) => Surrounding::default(),
-            },
+            }),
             vertices: Arc::new(vertices),
             triangles,
             velocity: [T::default(); 3],
             groups: 0,
+            restitution: None,
         })
     }
 
@@ -132,7 +134,7 @@ impl<T: Number> Mesh<T> {
         }
         self.velocity = velocity;
         let velocity = self.velocity.map(|v| <f32 as Numbers>::nearest(v.into()));
-        for bound in &mut self.around.bounds {
+        for bound in &mut Arc::make_mut(&mut self.around).bounds {
             bound.velocity = velocity;
         }
         self
@@ -142,6 +144,27 @@ impl<T: Number> Mesh<T> {
     #[must_use]
     pub fn with_groups(self, member_of: u16, ignored: u16) -> Self {
         self.with_all_groups(Sphere::default().with_groups(member_of, ignored).groups)
+    }
+
+    /// Returns the same mesh with this coefficient of restitution: see [`Wall::with_restitution`](crate::Wall::with_restitution).
+    #[must_use]
+    pub fn with_restitution(mut self, restitution: f64) -> Self {
+        self.restitution = Some(restitution);
+        self
+    }
+
+    /// Returns the coefficient of restitution, if the mesh has one of its own.
+    pub fn restitution(&self) -> Option<f64> {
+        self.restitution
+    }
+
+    /// Returns the same mesh with this coefficient of restitution, or without one of its own.
+    #[cfg(feature = "serde")]
+    pub(crate) fn with_any_restitution(self, restitution: Option<f64>) -> Self {
+        Self {
+            restitution,
+            ..self
+        }
     }
 
     /// Returns the positions of the vertices at the start of the step.
@@ -164,7 +187,7 @@ impl<T: Number> Mesh<T> {
             return self;
         }
         self.groups = groups;
-        for bound in &mut self.around.bounds {
+        for bound in &mut Arc::make_mut(&mut self.around).bounds {
             bound.groups = groups;
         }
         self
@@ -193,7 +216,8 @@ impl<T: Number> Mesh<T> {
             triangles: self.triangles.clone(),
             velocity: wide(&self.velocity),
             groups: self.groups,
-            around: Surrounding::default(),
+            restitution: self.restitution,
+            around: Arc::default(),
         }
     }
 
@@ -226,7 +250,9 @@ impl<T: Number> Mesh<T> {
 
     /// An error names the mesh by `first`, the wall number of its first triangle.
     pub(crate) fn check(&self, first: usize, dt: T) -> Result<(), Error> {
-        check_motion(self.velocity, dt).map_err(|problem| Error::InvalidWall {
+        let checked = check_motion(self.velocity, dt);
+        let checked = checked.and_then(|()| check_restitution(self.restitution));
+        checked.map_err(|problem| Error::InvalidWall {
             wall: first,
             problem,
         })

@@ -165,14 +165,18 @@ impl<T: Number> Walls<T> {
         }
         None
     }
-}
 
-impl Walls<f64> {
-    /// Returns the wall of a number.
+    /// Returns the wall of a number in float64.
     pub(crate) fn wide(&self, wall: usize) -> Option<WideWall> {
         match self.simple.get(wall) {
-            Some(wall) => Some(WideWall::Solid(wall.solid())),
-            None => self.triangle(wall).map(WideWall::Triangle),
+            Some(wall) => Some(WideWall::Solid(wall.wide().solid())),
+            None => {
+                let Triangle { corners, velocity } = self.triangle(wall)?;
+                Some(WideWall::Triangle(Triangle {
+                    corners: corners.map(|corner| corner.map(Into::into)),
+                    velocity: velocity.map(Into::into),
+                }))
+            }
         }
     }
 }

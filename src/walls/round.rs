@@ -375,6 +375,16 @@ impl RoundIntegers {
         }
     }
 
+    /// Compares the speed at which the sphere leaves the surface of the wall with 0.
+    pub(super) fn growth(&self) -> Ordering {
+        let outwards = sign(&integers::dot(&self.p, &self.v));
+        if self.inside {
+            outwards.reverse()
+        } else {
+            outwards
+        }
+    }
+
     /// Compares |x| with y·|a|, for a vector x and a number y. The vector a along the axis of the cylinder need
     /// not have length 1.
     fn compare(&self, x: &[IBig; 3], y: &IBig) -> Ordering {

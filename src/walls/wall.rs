@@ -7,6 +7,7 @@ use super::round::Round;
 use super::vectors::{ALIGNED, is_parallel, unit};
 use crate::error::Shortest;
 use crate::exact::{Hit, Shift};
+use crate::number::sealed::Numbers;
 use crate::{Domain, Error, Number, Sphere};
 
 /// Shape of a wall. Every vector has the components x, y and z, in numbers of type `T`.
@@ -93,6 +94,7 @@ pub struct Wall<T = f32> {
     shape: WallShape<T>,
     velocity: [T; 3],
     groups: u32,
+    restitution: Option<f64>,
 }
 
 impl<T: Number> From<WallShape<T>> for Wall<T> {
@@ -101,6 +103,7 @@ impl<T: Number> From<WallShape<T>> for Wall<T> {
             shape,
             velocity: [T::default(); 3],
             groups: 0,
+            restitution: None,
         }
     }
 }
@@ -207,12 +210,41 @@ impl<T: Number> Wall<T> {
         Self { groups, ..self }
     }
 
+    /// Returns the same wall with this coefficient of restitution, from 0 to 1, for a
+    /// [`Simulation`](crate::Simulation) on the CPU. Without it, the wall has that of
+    /// [`SimulationOptions::with_wall_restitution`](crate::SimulationOptions::with_wall_restitution).
+    #[must_use]
+    pub fn with_restitution(mut self, restitution: f64) -> Self {
+        self.restitution = Some(restitution);
+        self
+    }
+
+    /// Returns the coefficient of restitution, if the wall has one of its own.
+    pub fn restitution(&self) -> Option<f64> {
+        self.restitution
+    }
+
+    /// Returns the same wall with this coefficient of restitution, or without one of its own.
+    #[cfg(feature = "serde")]
+    pub(crate) fn with_any_restitution(self, restitution: Option<f64>) -> Self {
+        Self {
+            restitution,
+            ..self
+        }
+    }
+
+    /// Returns the same wall with this shape.
+    pub(crate) fn with_shape(self, shape: WallShape<T>) -> Self {
+        Self { shape, ..self }
+    }
+
     /// Returns the same wall in float64.
     pub(crate) fn wide(&self) -> Wall<f64> {
         Wall {
             shape: self.shape.map(Into::into),
             velocity: self.velocity.map(Into::into),
             groups: self.groups,
+            restitution: self.restitution,
         }
     }
 
@@ -258,6 +290,7 @@ impl<T: Number> Wall<T> {
 
     fn check_numbers(&self, dt: T) -> Result<(), String> {
         check_motion(self.velocity, dt)?;
+        check_restitution(self.restitution)?;
         let round = match self.solid() {
             Solid::HalfSpace(HalfSpace { normal, offset, .. }) => {
                 check_direction("normal", normal)?;
@@ -337,6 +370,45 @@ impl<T: Number> Wall<T> {
     }
 }
 
+impl Wall {
+    /// Returns the same wall, displaced by a vector, and rounded.
+    pub(crate) fn displaced(self, by: DVec3) -> Self {
+        if by == DVec3::ZERO {
+            return self;
+        }
+        let displaced = |place| (vector(place) + by).as_vec3().to_array();
+        self.with_shape(match self.shape {
+            WallShape::HalfSpace { normal, offset } => {
+                let offset = f64::from(offset) + vector(normal).dot(by);
+                WallShape::HalfSpace {
+                    normal,
+                    offset: f32::nearest(offset),
+                }
+            }
+            WallShape::Sphere {
+                center,
+                radius,
+                hollow,
+            } => WallShape::Sphere {
+                center: displaced(center),
+                radius,
+                hollow,
+            },
+            WallShape::Cylinder {
+                point,
+                axis,
+                radius,
+                hollow,
+            } => WallShape::Cylinder {
+                point: displaced(point),
+                axis,
+                radius,
+                hollow,
+            },
+        })
+    }
+}
+
 fn vector<T: Number>(x: [T; 3]) -> DVec3 {
     x.map(Into::into).into()
 }
@@ -345,6 +417,16 @@ pub(super) fn check_motion<T: Number>(velocity: [T; 3], dt: T) -> Result<(), Str
     check_vector("velocity", velocity)?;
     let moved = velocity.map(|x| T::nearest(x.into() * dt.into()));
     check_vector("velocity * dt", moved)
+}
+
+/// Checks the coefficient of restitution of a wall.
+pub(super) fn check_restitution(restitution: Option<f64>) -> Result<(), String> {
+    match restitution {
+        Some(e) if !(0.0..=1.0).contains(&e) => {
+            Err(format!("its restitution is {e:?}, but must be from 0 to 1"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_vector<T: Number>(name: &str, vector: [T; 3]) -> Result<(), String> {

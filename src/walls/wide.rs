@@ -1,6 +1,8 @@
 //! Decides without error whether a sphere in float64 touches a wall. Integers decide. Before, float64 arithmetic with a
 //! wide margin discards walls that the sphere misses, and estimates the result.
 
+use std::cmp::Ordering;
+
 use glam::DVec3;
 
 use super::half_space::{HalfSpace, HalfSpaceIntegers};
@@ -57,6 +59,17 @@ impl WideWall {
                 TriangleIntegers::new(triangle, sphere, products).rounded(dt, guess, longest)
             }
         }
+    }
+
+    /// Returns whether the distance of a sphere's centre, displaced by `products`, from the wall does not decrease at the
+    /// start of a step.
+    pub(crate) fn parts(&self, sphere: &Numbers3, products: &Products) -> bool {
+        let growth = match self {
+            Self::Solid(Solid::HalfSpace(wall)) => HalfSpaceIntegers::new(wall, sphere).growth(),
+            Self::Solid(Solid::Round(wall)) => RoundIntegers::new(wall, sphere, products).growth(),
+            Self::Triangle(triangle) => TriangleIntegers::new(triangle, sphere, products).growth(),
+        };
+        growth != Ordering::Less
     }
 
     pub(crate) fn impact(
@@ -157,7 +170,9 @@ impl WideWall {
                 let (touch, feature) = triangle.touch_at(time);
                 (touch.normal, feature, wall.velocity)
             }
-            _ => (DVec3::X, Feature::Face, [0.0; 3]),
+            (Self::Solid(Solid::HalfSpace(_) | Solid::Round(_)) | Self::Triangle(_), _) => {
+                (DVec3::X, Feature::Face, [0.0; 3])
+            }
         };
         let approach = (DVec3::from(sphere.2) - DVec3::from(w)).dot(normal);
         (normal, approach, feature)

@@ -6,18 +6,23 @@
 )]
 
 use std::mem::offset_of;
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use carom::gpu::{
-    Attribute, CollisionBuffers, DeviceSpheres, ExactCollisions, RecordableSpheres, Ticket, wgpu,
+    Attribute, CollisionBuffers, CollisionPipeline, DeviceSpheres, ExactCollisions,
+    RecordableSpheres, Ticket, wgpu,
 };
 use carom::{Error, Sphere, Step};
 use wgpu::util::DeviceExt;
 
+#[derive(Clone)]
 pub(crate) struct Device {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     complaints: Arc<Mutex<Vec<String>>>,
+    pipeline: Arc<OnceLock<CollisionPipeline>>,
 }
 
 impl Device {
@@ -33,12 +38,21 @@ impl Device {
             device,
             queue,
             complaints,
+            pipeline: Arc::default(),
         }
     }
 
-    /// Returns a device of the first Vulkan, Metal or DX12 adapter, possibly a software adapter.
+    /// Returns a device of the first Vulkan, Metal or DX12 adapter, possibly a software adapter. The tests of a
+    /// program share it, because a software adapter takes seconds to compile the shaders.
     pub(crate) fn real() -> Self {
-        Self::with_limits(wgpu::Limits::default())
+        static SHARED: OnceLock<Device> = OnceLock::new();
+        let make = || Self::with_limits(wgpu::Limits::default());
+        SHARED.get_or_init(make).clone()
+    }
+
+    pub(crate) fn pipeline(&self) -> CollisionPipeline {
+        let make = || CollisionPipeline::new(&self.device).expect("the pipeline");
+        self.pipeline.get_or_init(make).clone()
     }
 
     pub(crate) fn with_limits(required_limits: wgpu::Limits) -> Self {
@@ -80,9 +94,19 @@ impl Device {
             })
     }
 
+    /// Waits for all that was submitted, and for the callbacks of its mappings, which another test may be running.
     pub(crate) fn wait(&self) {
-        if let Err(error) = self.device.poll(wgpu::PollType::wait_indefinitely()) {
-            panic!("{error}");
+        let (done, all_done) = channel();
+        self.queue
+            .on_submitted_work_done(move || done.send(()).unwrap_or_default());
+        loop {
+            if let Err(error) = self.device.poll(wgpu::PollType::wait_indefinitely()) {
+                panic!("{error}");
+            }
+            match all_done.recv_timeout(Duration::from_millis(10)) {
+                Err(RecvTimeoutError::Timeout) => {}
+                _ => return,
+            }
         }
     }
 

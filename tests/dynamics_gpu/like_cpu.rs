@@ -114,7 +114,7 @@ pub(crate) fn assert_like_cpu(
     assert_eq!(state.sphere_impacts, report.sphere_impacts, "{state:?}");
     assert_eq!(state.wall_impacts, report.wall_impacts, "{state:?}");
     let impulses = wall_impulses(&world);
-    let expected = of_meshes(simulation.walls(), &report.wall_impulses);
+    let expected = of_meshes(&simulation.walls(), &report.wall_impulses);
     assert!(expected.is_empty() || impulses.len() == expected.len());
     for (sum, expected) in impulses.into_iter().zip(expected) {
         assert!(sum.distance(expected) < 10.0 * bound, "{sum} {expected}");

@@ -1,8 +1,7 @@
 //! Tests of recordings: what does not fit into their buffers, what is refused, and the state that they leave.
 
 use carom::gpu::{
-    Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, SimulationState,
-    SimulationStatus, wgpu,
+    Attribute, DeviceSpheres, SimulationBufferOptions, SimulationState, SimulationStatus, wgpu,
 };
 use carom::{Domain, Error, HardSphere, Simulation, SimulationOptions, Wall, Walls};
 use glam::DVec3;
@@ -46,7 +45,12 @@ fn a_full_list_of_impacts_loses_none() {
     for _ in 0..20 {
         state = world.record(0.0);
     }
-    assert_eq!(state.status, SimulationStatus::IMPACTS_FULL, "{state:?}");
+    let behind = SimulationStatus::BEHIND;
+    assert_eq!(
+        state.status,
+        SimulationStatus::IMPACTS_FULL | behind,
+        "{state:?}"
+    );
     assert_eq!((state.sphere_impacts, state.listed), (0, 0), "{state:?}");
     assert!((state.time - 0.5).abs() < 1e-3, "{state:?}");
 }
@@ -69,6 +73,7 @@ fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
         (2, SimulationStatus::TOO_FEW_ROUNDS),
     ] {
         let state = world.record(if rollbacks == 1 { 1.0 } else { 0.0 });
+        let status = status | SimulationStatus::BEHIND;
         assert_eq!(state.status, status, "{state:?}");
         assert_eq!((state.time, state.remaining), (0.0, 1.0), "{state:?}");
         assert_eq!(
@@ -86,6 +91,70 @@ fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
     let speeds: Vec<_> = spheres.iter().map(|ball| ball.velocity[0]).collect();
     assert_eq!(speeds, [0.0, 0.0, 1.0]);
     assert!((spheres[2].center[0] - 3.0).abs() < 1e-6, "{spheres:?}");
+}
+
+/// A simulation with too few substeps says so, drops the time that it may not take over, and catches up with the number of
+/// substeps that its state asks for. No time is lost without notice.
+#[test]
+fn a_simulation_that_falls_behind_says_so() {
+    let spheres = random_spheres(24, 1, 1.0);
+    let rules = SimulationOptions::new().with_walls(cube());
+    let options = SimulationBufferOptions::new(24)
+        .with_simulation(rules)
+        .with_substeps(1);
+    let frame = 0.5;
+    for most in [f32::INFINITY, 0.25, 0.0] {
+        let options = options.clone().with_most_remaining(most);
+        let mut world = World::new(&spheres, &options);
+        for requested in (1..6).map(|k| frame * f64::from(k)) {
+            let state = world.record(frame as f32);
+            let sum = state.time + state.remaining + state.dropped;
+            assert!((sum - requested).abs() < 1e-6, "{state:?}");
+            assert_eq!(state.status, SimulationStatus::BEHIND, "{state:?}");
+            assert!(state.remaining > 0.0 && state.time > 0.0, "{state:?}");
+            assert!(state.remaining < f64::from(most) + frame, "{state:?}");
+            assert_eq!(
+                state.dropped > 0.0,
+                most < 1.0 && requested > frame,
+                "{state:?}"
+            );
+        }
+    }
+    let mut world = World::new(&spheres, &options);
+    let mut state = world.record(frame as f32);
+    let mut behind = 0;
+    for requested in (2..12).map(|k| frame * f64::from(k)) {
+        let substeps = state.substeps_for(frame);
+        world.buffers.set_substeps(substeps).expect("some substeps");
+        state = world.record(frame as f32);
+        assert_eq!(
+            state.remaining > 0.0,
+            state.status.contains(SimulationStatus::BEHIND)
+        );
+        assert!(
+            (state.time + state.remaining - requested).abs() < 1e-6,
+            "{state:?}"
+        );
+        behind += u32::from(state.remaining > 0.0);
+    }
+    assert!(behind < 5, "{behind} {state:?}");
+    let refused = world.buffers.set_substeps(0);
+    assert!(matches!(
+        refused,
+        Err(Error::ZeroCapacity {
+            what: "substeps",
+            ..
+        })
+    ));
+    for most in [f32::NAN, -1.0] {
+        let options = options.clone().with_most_remaining(most);
+        let refused = world.device.pipeline().create_simulation(&options);
+        let problem = refused.expect_err("it is no duration").to_string();
+        assert!(
+            problem.contains("takes over from earlier ones"),
+            "{problem}"
+        );
+    }
 }
 
 #[test]
@@ -140,7 +209,7 @@ fn spheres_with_invalid_values_take_no_part() {
 #[test]
 fn options_that_only_the_cpu_has_are_named_errors() {
     let device = Device::real();
-    let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+    let pipeline = device.pipeline();
     let problem = |options: SimulationBufferOptions| match pipeline.create_simulation(&options) {
         Err(Error::InvalidSimulation { problem, .. }) => problem,
         other => panic!("{other:?}"),
@@ -230,7 +299,7 @@ fn options_that_only_the_cpu_has_are_named_errors() {
 #[test]
 fn recordings_that_cannot_be_made_are_named_errors() {
     let device = Device::noop(&wgpu::DeviceDescriptor::default());
-    let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+    let pipeline = device.pipeline();
     let options = SimulationBufferOptions::new(2).with_recordings(1);
     let mut simulation = pipeline.create_simulation(&options).expect("buffers");
     let words = device.words(&[0; 24]);
@@ -309,4 +378,65 @@ fn the_state_arrives_by_a_ticket() {
     let lost = ticket.try_take().map(|_| ());
     assert_eq!(lost, Err(Error::NotSubmitted));
     world.device.assert_silent();
+}
+
+/// Numbers of the rules may change between recordings. A ball flies on parabolas with each gravity in turn, and two balls
+/// meet twice, with another restitution each time.
+#[test]
+fn each_recording_has_the_rules_set_before_it() {
+    let falling = HardSphere::new([0.0, 0.0, 50.0], 0.5);
+    let balls = [
+        falling,
+        HardSphere::new([0.0; 3], 0.5).with_velocity([2.0, 0.0, 0.0]),
+        HardSphere::new([2.0, 0.0, 0.0], 0.5),
+    ];
+    let ends = [(1.0, -1.0), (-1.0, -6.0)];
+    let walls = ends.map(|(normal, offset)| Wall::half_space([normal, 0.0, 0.0], offset));
+    let rules = SimulationOptions::new().with_walls(Walls::from_iter(walls));
+    let options = SimulationBufferOptions::new(3).with_simulation(rules);
+    let mut world = World::new(&balls, &options);
+    let velocities = |world: &World| [0, 1, 2].map(|k| world.spheres()[k].velocity);
+    let near =
+        |found: f64, expected: f64| assert!((found - expected).abs() < 1e-4, "{found} {expected}");
+    world.buffers.set_restitution(0.5).expect("it is valid");
+    world.advance(1.0);
+    // The balls met at 0.5, and went on with the speeds 0.5 and 1.5.
+    let [_, v, w] = velocities(&world);
+    near(v[0], 0.5);
+    near(w[0], 1.5);
+    world
+        .buffers
+        .set_wall_restitution(0.0)
+        .expect("it is valid");
+    world
+        .buffers
+        .set_gravity([0.0, 0.0, -4.0])
+        .expect("it is valid");
+    world.advance(0.5);
+    near(velocities(&world)[0][2], -2.0);
+    near(world.spheres()[0].center[2], 49.5);
+    world
+        .buffers
+        .set_gravity([0.0, 2.0, 0.0])
+        .expect("it is valid");
+    world.advance(3.0);
+    let [falling, _, w] = velocities(&world);
+    near(falling[1], 6.0);
+    near(falling[2], -2.0);
+    // The second ball lost its speed at the wall.
+    near(w[0], 0.0);
+    for (wrong, words) in [
+        (world.buffers.set_restitution(1.5), "the restitution is 1.5"),
+        (
+            world.buffers.set_gravity([f64::NAN; 3]),
+            "gravity along x is NaN",
+        ),
+        (world.buffers.set_contact_time(1e-3), "no room"),
+    ] {
+        let message = wrong.expect_err(words).to_string();
+        assert!(message.contains(words), "{message}");
+    }
+    // What was refused has changed nothing.
+    world.advance(0.5);
+    near(velocities(&world)[0][1], 7.0);
 }

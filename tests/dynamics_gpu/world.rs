@@ -1,8 +1,8 @@
 //! A simulation on the GPU whose buffers are read back, and what is conserved in it.
 
 use carom::gpu::{
-    Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, SimulationBuffers,
-    SimulationState, WGSL, wgpu,
+    Attribute, DeviceSpheres, SimulationBufferOptions, SimulationBuffers, SimulationState, WGSL,
+    wgpu,
 };
 use carom::{Domain, HardSphere, Impact, SimulationOptions, Walls};
 use fastrand::Rng;
@@ -23,7 +23,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(spheres: &[HardSphere], options: &SimulationBufferOptions) -> Self {
         let device = Device::real();
-        let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+        let pipeline = device.pipeline();
         let buffers = pipeline.create_simulation(options).expect("buffers");
         let words = |four: &dyn Fn(&HardSphere) -> [f64; 4]| -> Vec<u32> {
             let all = spheres.iter().flat_map(four);
@@ -248,6 +248,6 @@ pub(crate) fn under_gravity(
 
 pub(crate) fn buffers(count: usize, rules: &SimulationOptions) -> SimulationBufferOptions {
     SimulationBufferOptions::new(count as u32)
-        .with_substeps(8)
+        .with_substeps(2)
         .with_simulation(rules.clone())
 }

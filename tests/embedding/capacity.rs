@@ -1,15 +1,15 @@
 //! Tests of lists that are too long for their buffers.
 
-use carom::gpu::{BufferOptions, Capacity, CollisionPipeline, Status, wgpu};
+use carom::gpu::{BufferOptions, Capacity, Status, wgpu};
 use carom::{Error, Sphere, Step};
 
 use crate::device::{Device, Interleaved, exact, ready};
-use crate::{Result, gas, truth, world};
+use crate::{Result, gas, tested, truth, world};
 
 #[test]
 fn each_overflow_is_reported_and_growing_cures_it() -> Result {
     let device = Device::real();
-    let pipeline = CollisionPipeline::new(&device.device)?;
+    let pipeline = device.pipeline();
     let options = BufferOptions::new(100).with_pairs(10).with_segments(10);
     let mut buffers = pipeline.create_buffers(&options)?;
     let spheres = gas(3000, 4);
@@ -76,7 +76,7 @@ fn each_overflow_is_reported_and_growing_cures_it() -> Result {
 #[test]
 fn a_crowd_past_the_candidate_limit_is_refused_and_the_next_step_works() -> Result {
     let device = Device::real();
-    let pipeline = CollisionPipeline::new(&device.device)?;
+    let pipeline = device.pipeline();
     let options = BufferOptions::new(2000).with_max_candidates(100_000);
     let mut buffers = pipeline.create_buffers(&options)?;
     let crowd = vec![Sphere::new([0.0; 3], 1.0); 2000];
@@ -110,7 +110,7 @@ fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
         max_buffer_size: 1 << 20,
         ..wgpu::Limits::default()
     });
-    let pipeline = CollisionPipeline::new(&device.device)?;
+    let pipeline = tested(&device)?;
     let mut buffers = pipeline.create_buffers(&BufferOptions::new(300).with_pairs(1 << 16))?;
     // The lists of pairs and of grazing pairs may each take half of a readback. A pair takes 16 bytes, and a grazing
     // pair 64 more.
@@ -149,7 +149,7 @@ fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
 #[test]
 fn the_next_readback_has_room_for_all_grazing_pairs() -> Result {
     let device = Device::real();
-    let pipeline = CollisionPipeline::new(&device.device)?;
+    let pipeline = tested(&device)?;
     let mut buffers = pipeline.create_buffers(&BufferOptions::new(200).with_pairs(1 << 16))?;
     let crowd = (0..200).map(|k| Sphere::new([0.0, 0.0, 1e-20 * k as f32], 1.0));
     let crowd: Vec<Sphere> = crowd.collect();
@@ -198,7 +198,7 @@ fn the_error_of_a_count_above_the_largest_permitted_one_names_it() -> Result {
 fn a_capacity_of_zero_pairs_truncates_the_list_until_it_grows() -> Result {
     let device = Device::real();
     let options = BufferOptions::new(500).with_pairs(0);
-    let mut buffers = CollisionPipeline::new(&device.device)?.create_buffers(&options)?;
+    let mut buffers = device.pipeline().create_buffers(&options)?;
     let spheres = vec![Sphere::new([0.0; 3], 1.0); 3];
     let step = Step::new(&spheres, 1.0);
     let mut encoder = device.encoder();

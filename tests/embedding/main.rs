@@ -36,8 +36,21 @@ fn truth_between(first: &[Sphere], second: &[Sphere], dt: f32) -> Hits<Collision
     }
 }
 
+/// Returns a pipeline whose device has passed its self-test.
+fn tested(device: &Device) -> Result<CollisionPipeline> {
+    let pipeline = device.pipeline();
+    let mut buffers = pipeline.create_buffers(&BufferOptions::new(1))?;
+    let mut encoder = device.encoder();
+    buffers.record(&mut encoder, &Step::new(&[], 1.0))?;
+    device.queue.submit([encoder.finish()]);
+    device.wait();
+    Ok(pipeline)
+}
+
 fn world(device: &Device, spheres: u32) -> Result<CollisionBuffers> {
-    CollisionPipeline::new(&device.device)?.create_buffers(&BufferOptions::new(spheres))
+    device
+        .pipeline()
+        .create_buffers(&BufferOptions::new(spheres))
 }
 
 /// Returns a gas of spheres, a few of which are very fast. Every third sphere belongs to collision group 0

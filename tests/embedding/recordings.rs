@@ -6,12 +6,12 @@ use carom::gpu::{
 use carom::{Error, Sphere, Step};
 
 use crate::device::{Device, Interleaved, exact, ready};
-use crate::{Result, gas, truth};
+use crate::{Result, gas, tested, truth};
 
 #[test]
 fn recordings_and_worlds_in_one_encoder_do_not_interfere() -> Result {
     let device = Device::real();
-    let pipeline = CollisionPipeline::new(&device.device)?;
+    let pipeline = device.pipeline();
     let options = BufferOptions::new(2000);
     let mut worlds = [
         pipeline.create_buffers(&options)?,
@@ -50,7 +50,7 @@ fn recordings_and_worlds_in_one_encoder_do_not_interfere() -> Result {
 #[test]
 fn tickets_and_encoders_may_be_dropped_at_any_time() -> Result {
     let device = Device::real();
-    let pipeline = CollisionPipeline::new(&device.device)?;
+    let pipeline = device.pipeline();
     let mut buffers = pipeline.create_buffers(&BufferOptions::new(1000).with_recordings(2))?;
     let spheres = gas(1000, 9);
     let expected = truth(&spheres, 1.0);
@@ -97,7 +97,7 @@ fn tickets_and_encoders_may_be_dropped_at_any_time() -> Result {
 #[test]
 fn stages_are_timed_on_request() -> Result {
     let device = Device::real();
-    let pipeline = CollisionPipeline::new(&device.device)?;
+    let pipeline = device.pipeline();
     let period = device.queue.get_timestamp_period();
     let options = BufferOptions::new(5000).with_timestamp_period(period);
     let mut buffers = pipeline.create_buffers(&options)?;
@@ -120,7 +120,7 @@ fn stages_are_timed_on_request() -> Result {
 #[test]
 fn a_world_dropped_in_flight_does_not_affect_other_worlds() -> Result {
     let device = Device::real();
-    let pipeline = CollisionPipeline::new(&device.device)?;
+    let pipeline = device.pipeline();
     let spheres = gas(500, 11);
     let mut stays = pipeline.create_buffers(&BufferOptions::new(500))?;
     for waits in [false, true] {
@@ -146,7 +146,7 @@ fn a_world_dropped_in_flight_does_not_affect_other_worlds() -> Result {
 #[test]
 fn an_invalid_timestamp_period_disables_timing() -> Result {
     let device = Device::real();
-    let pipeline = CollisionPipeline::new(&device.device)?;
+    let pipeline = device.pipeline();
     let spheres = gas(500, 12);
     for period in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         let options = BufferOptions::new(500).with_timestamp_period(period);
@@ -161,7 +161,7 @@ fn an_invalid_timestamp_period_disables_timing() -> Result {
 #[test]
 fn changes_survive_growth_and_dropped_encoders() -> Result {
     let device = Device::real();
-    let pipeline = CollisionPipeline::new(&device.device)?;
+    let pipeline = device.pipeline();
     let options = BufferOptions::new(500).with_pairs(300).with_changes();
     let mut buffers = pipeline.create_buffers(&options)?;
     // Returns a row of 400 spheres whose centres are 1 apart. The first 200 spheres have radius
@@ -206,7 +206,7 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
     // A failed recording must not keep the only upload buffer. Otherwise, the next recording would
     // fail too.
     let options = BufferOptions::new(600).with_recordings(1);
-    let mut buffers = CollisionPipeline::new(&device.device)?.create_buffers(&options)?;
+    let mut buffers = tested(&device)?.create_buffers(&options)?;
     let spheres = gas(500, 14);
     let expected = truth(&spheres, 1.0);
     let many = gas(700, 15);

@@ -15,7 +15,7 @@ mod wall_worlds;
 
 use std::collections::HashMap;
 
-use carom::gpu::{BufferOptions, CollisionBuffers, CollisionPipeline, RawCollisions};
+use carom::gpu::{BufferOptions, CollisionBuffers, RawCollisions};
 use carom::{Backend, Collisions, Detector, Options, Sphere, Step, WallShape};
 use device::{Device, ready};
 use glam::Vec3;
@@ -27,8 +27,7 @@ fn options() -> BufferOptions {
 }
 
 fn buffers(device: &Device, options: &BufferOptions) -> CollisionBuffers {
-    let pipeline = CollisionPipeline::new(&device.device);
-    let buffers = pipeline.and_then(|pipeline| pipeline.create_buffers(options));
+    let buffers = device.pipeline().create_buffers(options);
     buffers.unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -34,6 +34,7 @@ impl RecordableSpheres for DeviceSpheres<'_> {}
 impl sealed::Recordable for Spheres<'_> {
     fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
         let &Step { domain, .. } = step;
+        refuse_approaching(step)?;
         let (dt, walls) = (step.dt(), step.walls());
         domain.check::<f32>()?;
         let walls = StepWalls::new(walls, dt, 1.0, &domain, buffers.last_walls())?;
@@ -58,6 +59,7 @@ impl sealed::Recordable for Spheres<'_> {
 
 impl sealed::Recordable for DeviceSpheres<'_> {
     fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
+        refuse_approaching(step)?;
         check_dt(step.dt())?;
         step.domain.check::<f32>()?;
         buffers.ready_device(step, None)
@@ -69,6 +71,16 @@ impl sealed::Recordable for DeviceSpheres<'_> {
     ) -> Result<Ready, Error> {
         neighbor_search::ready_device(search, buffers)
     }
+}
+
+fn refuse_approaching<S>(step: &Step<'_, S>) -> Result<(), Error> {
+    if step.approaching {
+        return Err(Error::Unsupported {
+            what: "steps without separating pairs",
+            place: "in `CollisionBuffers`",
+        });
+    }
+    Ok(())
 }
 
 impl CollisionBuffers {
@@ -97,7 +109,8 @@ impl CollisionBuffers {
     /// - [`Error::InvalidSphere`] if a sphere on the host has an invalid value, [`Error::ColumnLength`] or
     ///   [`Error::InvalidColumn`] if columns of spheres on the host differ in length or have no values.
     /// - [`Error::InvalidDomain`] if the edges of a periodic domain are out of range or span no
-    ///   cell, [`Error::Unsupported`] if the cell is too small or too skewed for a GPU, and
+    ///   cell, [`Error::Unsupported`] if the cell is too small or too skewed for a GPU, or for a step
+    ///   [`without_separating`](Step::without_separating) pairs, and
     ///   [`Error::NotAskedFor`] if the buffers were created without
     ///   [`BufferOptions::with_periodic`](crate::gpu::BufferOptions::with_periodic).
     /// - [`Error::InvalidWall`] if a wall has an invalid value or does not repeat with a periodic
@@ -140,7 +153,8 @@ impl CollisionBuffers {
     /// makes a list anew in some cases in which this rule would keep it: if a particle has been wrapped or the
     /// domain has changed, perhaps if a particle has moved by
     /// more than 0.999997 times half the skin, and always if the skin is below 2⁻⁹⁹ and any particle has
-    /// moved. An incomplete list is never kept.
+    /// moved. An incomplete list is never kept, nor one with pairs that are grazing because the device has not passed its
+    /// self-test yet (see [the module](crate::gpu)).
     ///
     /// The buffer [`neighbors`](Self::neighbors) holds the neighbour list. To find neighbours,
     /// carom puts a sphere at rest in the place of each particle, so that the spheres of two

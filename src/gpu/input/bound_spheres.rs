@@ -10,7 +10,7 @@ use crate::gpu::collide::buffers::Buffers;
 use crate::gpu::device::named_buffers::NamedBuffers;
 use crate::gpu::device::shader::constants::{MOTION_NONE, MOTION_PREVIOUS, MOTION_VELOCITY};
 use crate::gpu::device::shader::layout::SourceLayout;
-use crate::{Error, Values};
+use crate::{Error, Field, MAX_MAGNITUDE, Values};
 
 #[derive(Clone, Copy)]
 pub(crate) struct Window<'a> {
@@ -219,6 +219,17 @@ impl<'a> BoundSpheres<'a> {
         own: &'a Buffers,
         spheres: &DeviceSpheres<'a>,
     ) -> Result<Self, Error> {
+        if let Values::Constant(radius) = spheres.radius
+            && !(0.0..=MAX_MAGNITUDE).contains(&radius)
+        {
+            return Err(Error::InvalidSphere {
+                index: 0,
+                set: None,
+                field: Field::Radius,
+                value: radius.into(),
+                limit: MAX_MAGNITUDE.into(),
+            });
+        }
         let unused = Window {
             buffer: &own.results,
             start: 0,

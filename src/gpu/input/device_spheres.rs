@@ -65,7 +65,8 @@ impl<'a> DeviceSpheres<'a> {
     /// Describes `count` spheres at rest, without collision groups.
     ///
     /// `center` has the centres at the start of the step, three float32 each. `radius` is one radius for all spheres,
-    /// or an [`Attribute`] with a float32 for each sphere.
+    /// or an [`Attribute`] with a float32 for each sphere. A recording refuses one radius that is NaN, negative or above
+    /// [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE) with [`Error::InvalidSphere`](crate::Error::InvalidSphere).
     pub fn new(
         count: u32,
         center: Attribute<'a>,

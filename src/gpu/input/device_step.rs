@@ -16,6 +16,7 @@ impl<'a> Step<'a, DeviceSpheres<'a>> {
             dt: dt.into(),
             domain: Domain::default(),
             walls: None,
+            approaching: false,
         }
     }
 
@@ -31,6 +32,7 @@ impl<'a> Step<'a, DeviceSpheres<'a>> {
             dt: dt.into(),
             domain: Domain::default(),
             walls: None,
+            approaching: false,
         }
     }
 }

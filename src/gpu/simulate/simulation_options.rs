@@ -27,6 +27,7 @@ pub struct SimulationBufferOptions {
     pub(crate) substeps: u32,
     pub(crate) rounds: u32,
     pub(crate) recordings: u32,
+    pub(crate) most_remaining: f32,
     impacts: Option<u32>,
     pub(crate) simulation: SimulationOptions,
 }
@@ -34,6 +35,9 @@ pub struct SimulationBufferOptions {
 impl SimulationBufferOptions {
     /// Returns the default options for at most `spheres` spheres, at least 1: elastic spheres in open space. A sphere
     /// takes some 520 bytes. With meshes, a sphere takes some 170 bytes more, and each triangle some 320 bytes.
+    ///
+    /// A device with `wgpu::Limits::default()` holds some 523 000 spheres, because a storage buffer has at most 128 MiB. For
+    /// more, request the device with the limits of its adapter.
     pub fn new(spheres: u32) -> Self {
         Self {
             spheres,
@@ -41,6 +45,7 @@ impl SimulationBufferOptions {
             substeps: 4,
             rounds: 24,
             recordings: 4,
+            most_remaining: f32::INFINITY,
             impacts: None,
             simulation: SimulationOptions::new(),
         }
@@ -70,14 +75,29 @@ impl SimulationBufferOptions {
     /// substep, with the aim of 0.2 impacts of each sphere in a substep, or of fewer if
     /// [`SimulationOptions::with_impacts_per_substep`] says so. A substep that is not needed, because the requested
     /// time is reached before, costs little.
+    ///
+    /// So a recording needs some five substeps for each impact that a sphere has in its duration, and spheres that pour
+    /// or settle need some ten more. A recording with too few has the status
+    /// [`BEHIND`](crate::gpu::SimulationStatus::BEHIND), and
+    /// [`SimulationState::substeps_for`](crate::gpu::SimulationState::substeps_for) says how many the next one needs.
     #[must_use]
     pub fn with_substeps(mut self, substeps: u32) -> Self {
         self.substeps = substeps;
         self
     }
 
+    /// Sets the most time that a recording takes over from earlier ones, which did not complete it: 0 or more. What exceeds
+    /// it is dropped, and [`SimulationState::dropped`](crate::gpu::SimulationState::dropped) says how much that was. So a
+    /// simulation with too few substeps is slow, and does not fall behind more and more. By default, nothing is dropped.
+    #[must_use]
+    pub fn with_most_remaining(mut self, duration: f32) -> Self {
+        self.most_remaining = duration;
+        self
+    }
+
     /// Sets the number of rounds in a substep, at least 1. The default is 24. In a round, each sphere can have one
-    /// impact. A substep that needs more rounds is rolled back, and the next one is shorter.
+    /// impact. A substep that needs more rounds is rolled back, and the next one is shorter. With gravity and a contact
+    /// time, it ends early instead, and has at least 8 rounds.
     #[must_use]
     pub fn with_rounds(mut self, rounds: u32) -> Self {
         self.rounds = rounds;
@@ -117,6 +137,8 @@ impl SimulationBufferOptions {
     ///   spheres, or none.
     /// - [`with_max_impacts`](SimulationOptions::with_max_impacts) and
     ///   [`with_max_step_impacts`](SimulationOptions::with_max_step_impacts) must not be set.
+    /// - No wall and no sphere may have a restitution of its own, and
+    ///   [`with_contact_changes`](SimulationOptions::with_contact_changes) must not be set.
     /// - [`with_groups`](SimulationOptions::with_groups) must not be set, because collision groups of spheres on a GPU
     ///   are in [`DeviceSpheres::with_groups`](crate::gpu::DeviceSpheres::with_groups).
     ///
@@ -166,12 +188,39 @@ impl SimulationBufferOptions {
                     .into(),
             );
         }
+        if self.most_remaining.is_nan() || self.most_remaining < 0.0 {
+            return invalid(format!(
+                "the most time that a recording takes over from earlier ones is {:?}, but must be 0.0 or more",
+                self.most_remaining
+            ));
+        }
         rules.check(self.spheres as usize)?;
+        let mut simple = rules.walls.simple().iter();
+        let own = simple.any(|wall| wall.restitution().is_some())
+            || rules
+                .walls
+                .meshes()
+                .iter()
+                .any(|mesh| mesh.restitution().is_some());
+        if own || !rules.restitutions.is_empty() {
+            return invalid(
+                "a wall or a sphere has a restitution of its own, which a simulation on a GPU does not support; use \
+                 `SimulationOptions::with_restitution` and `with_wall_restitution`, or `carom::Simulation`"
+                    .into(),
+            );
+        }
         if self.most_candidates() > MOST_CANDIDATES {
             return invalid(format!(
                 "the capacity for candidates is {}, but must be at most {MOST_CANDIDATES}",
                 self.most_candidates()
             ));
+        }
+        if rules.contacts {
+            return invalid(
+                "changes of contacts are requested, which a simulation on a GPU does not find; leave out \
+                 `SimulationOptions::with_contact_changes`, or use `carom::Simulation`"
+                    .into(),
+            );
         }
         if rules.max_step_impacts != u64::MAX {
             return invalid(

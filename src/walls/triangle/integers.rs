@@ -91,6 +91,20 @@ impl TriangleIntegers {
         }
     }
 
+    fn start(&self) -> Moved {
+        Moved {
+            corners: self.corners.clone(),
+            r: self.r.clone(),
+            path: [IBig::ZERO; 3],
+        }
+    }
+
+    /// Compares the rate at which the distance of the sphere's centre from the triangle changes at the start with 0.
+    pub(in crate::walls) fn growth(&self) -> Ordering {
+        let start = self.start();
+        start.growth(start.nearest(&start.path).feature, &self.v)
+    }
+
     fn at(&self, time: Dyadic) -> Moved {
         let unit = self.speed + time.exponent;
         let finer = usize::try_from(self.length - unit).unwrap_or(0);
@@ -143,11 +157,7 @@ impl TriangleIntegers {
         longest: T,
     ) -> Option<[T; 2]> {
         let zero = T::default();
-        let start = Moved {
-            corners: self.corners.clone(),
-            r: self.r.clone(),
-            path: [IBig::ZERO; 3],
-        };
+        let start = self.start();
         let point = start.nearest(&start.path);
         if point.compared_with(&start.r) != Greater {
             let compare = |length| self.depth_compared_with(length, &point);

@@ -278,8 +278,8 @@ impl Rig {
         } else {
             let (before, before_images) = &self.previous;
             let changes =
-                reduce::changes::changes::<f32>((before, before_images), (&pairs, &images));
-            let all = [changes.began, changes.lasted, changes.ended].map(Hits::into_parts);
+                reduce::changes::changes::<f32, _>((before, before_images), (&pairs, &images));
+            let all = changes.map(Hits::into_parts);
             let changed = all.each_ref().map(|(_, images)| images.as_slice()).concat();
             assert_eq!(images_of(&left.images.changes, changed.len()), changed);
             let all = all.map(|(pairs, _)| pairs);
