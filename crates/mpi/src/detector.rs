@@ -16,7 +16,7 @@ use crate::step::{DistributedSearch, DistributedStep, Part};
 use crate::{Entry, Error, Neighbor, Pair, Real};
 
 /// Spheres in a sample for each rank, and in all.
-const SAMPLED: [f64; 2] = [4096.0, (1 << 20) as f64];
+const SAMPLED: [f64; 2] = [2048.0, (1 << 20) as f64];
 
 /// A piece of a path is at least so much of the edge of a region.
 const PIECE: f64 = 0.25;
@@ -33,6 +33,11 @@ pub struct DistributedDetector {
     cost: f64,
     is_stale: bool,
     most_imbalance: f64,
+    /// The division before the last one, and the imbalance in it.
+    before: Option<(Division, f64)>,
+    last_imbalance: f64,
+    /// A division with a greater imbalance than this could not be improved.
+    tolerated: f64,
 }
 
 impl std::fmt::Debug for DistributedDetector {
@@ -125,6 +130,9 @@ impl DistributedDetector {
             cost: 1.0,
             is_stale: false,
             most_imbalance: 1.2,
+            before: None,
+            last_imbalance: f64::INFINITY,
+            tolerated: 0.0,
         })
     }
 
@@ -381,6 +389,16 @@ impl DistributedDetector {
         Ok(all)
     }
 
+    /// Calls `visit` on rank 0 with the items of all ranks, part by part in the order of ranks. Collective.
+    pub fn to_first<E: bytemuck::Pod>(&self, own: &[E], visit: impl FnMut(&[E])) {
+        self.link.to_first(own, visit);
+    }
+
+    /// Returns bytes of rank 0 on all ranks. Collective.
+    pub fn tell(&self, own: &[u8]) -> Vec<u8> {
+        self.link.tell(own)
+    }
+
     /// Returns the sum of a number over the ranks before this one. Collective.
     pub fn sum_before(&self, own: u64) -> u64 {
         self.link.before(own)
@@ -537,8 +555,16 @@ impl DistributedDetector {
             });
             sample.extend(chosen.collect::<Vec<_>>());
         }
-        let sample = self.link.gather_all(&sample)?;
-        self.division = Some(Division::new(space, ranks, sample));
+        let mut all = Vec::new();
+        self.link
+            .to_first(&sample, |part| all.extend_from_slice(part));
+        let first = (self.link.rank == 0).then(|| Division::new(space, ranks, all).to_bytes());
+        let new = Division::from_bytes(space, &self.link.tell(&first.unwrap_or_default()));
+        self.before = self
+            .division
+            .replace(new)
+            .filter(|_| is_kept)
+            .map(|old| (old, self.last_imbalance));
         self.is_stale = false;
         Ok(true)
     }
@@ -618,24 +644,33 @@ impl DistributedDetector {
         let images = found.pairs.images();
         let image = |k: usize| images.get(k).copied().unwrap_or_default();
         let rank = self.link.rank;
-        let pairs = found.pairs.par_iter().enumerate().filter_map(|(k, pair)| {
+        // In two passes, so that the list takes no more memory than it needs.
+        let is_owned = |k: usize, pair: &T::Collision| {
             let wide = pair.wide();
             let [a, b] = [wide.a as usize, wide.b as usize];
             let bodies = [T::body(&first.spheres[a]), T::body(&others.spheres[b])];
-            let point =
-                division
-                    .space
-                    .meeting([&bodies[0], &bodies[1]], image(k), wide.toi, cutting);
-            (division.region(point) == rank).then(|| Pair {
-                a: first.indices[a],
-                b: others.indices[b],
+            let bodies = [&bodies[0], &bodies[1]];
+            let point = division.space.meeting(bodies, image(k), wide.toi, cutting);
+            division.region(point) == rank
+        };
+        let listed = found.pairs.par_iter().enumerate();
+        let owned: Vec<bool> = listed.map(|(k, pair)| is_owned(k, pair)).collect();
+        let count = owned.iter().filter(|&&is_owned| is_owned).count();
+        let mut pairs = Vec::new();
+        pairs
+            .try_reserve_exact(count)
+            .map_err(|_| Error::memory(count.saturating_mul(size_of::<Pair>())))?;
+        for (k, pair) in found.pairs.iter().enumerate().filter(|(k, _)| owned[*k]) {
+            let wide = pair.wide();
+            pairs.push(Pair {
+                a: first.indices[wide.a as usize],
+                b: others.indices[wide.b as usize],
                 toi: wide.toi,
                 depth: wide.depth,
                 image: image(k),
                 unused: 0,
-            })
-        });
-        let pairs = pairs.collect();
+            });
+        }
         let hits = found.walls.iter_with_images().filter_map(|(hit, image)| {
             let wide = hit.wide();
             let k = wide.a as usize;
@@ -751,7 +786,17 @@ impl DistributedDetector {
         let [most] = self.link.most([work]);
         (statistics.pairs, statistics.walls) = (pairs, walls);
         statistics.imbalance = most as f64 * self.link.size as f64 / all.max(1) as f64;
-        self.is_stale = statistics.imbalance > self.most_imbalance;
+        let imbalance = statistics.imbalance;
+        self.last_imbalance = imbalance;
+        self.is_stale = imbalance > self.most_imbalance.max(self.tolerated);
+        if statistics.divided
+            && let Some((old, was)) = self.before.take()
+            && was <= imbalance
+        {
+            self.division = Some(old);
+            self.tolerated = was * 1.1;
+            self.is_stale = false;
+        }
         [statistics.bytes, statistics.messages] = self.link.take_counts();
     }
 }

@@ -72,6 +72,46 @@ impl Division {
         division
     }
 
+    /// The numbers of the division, to send it to other ranks.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let side = |side: &Side| match side {
+            Side::Cut(number) => (*number as u64) << 1,
+            Side::Rank(rank) => u64::from(*rank) << 1 | 1,
+        };
+        let mut numbers = vec![self.edge.to_bits(), side(&self.root)];
+        for cut in &self.cuts {
+            let [low, high] = &cut.sides;
+            numbers.extend([cut.axis as u64, cut.plane.to_bits(), side(low), side(high)]);
+        }
+        numbers.into_iter().flat_map(u64::to_le_bytes).collect()
+    }
+
+    pub(crate) fn from_bytes(space: Space, bytes: &[u8]) -> Self {
+        let numbers = bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&bytes| u64::from_le_bytes(bytes));
+        let numbers: Vec<u64> = numbers.collect();
+        let index = |number: u64| usize::try_from(number).unwrap_or_default();
+        let side = |number: u64| match number & 1 {
+            0 => Side::Cut(index(number >> 1)),
+            _ => Side::Rank(u32::try_from(number >> 1).unwrap_or_default()),
+        };
+        let (head, cuts) = numbers.split_at(2);
+        let cut = |&[axis, plane, low, high]: &[u64; 4]| Cut {
+            axis: index(axis),
+            plane: f64::from_bits(plane),
+            sides: [side(low), side(high)],
+        };
+        Self {
+            space,
+            cuts: cuts.as_chunks().0.iter().map(cut).collect(),
+            root: side(head[1]),
+            edge: f64::from_bits(head[0]),
+        }
+    }
+
     fn spread(&self, sample: &[Sample], k: usize) -> f64 {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for sample in sample {
@@ -137,7 +177,20 @@ impl Division {
 
     /// Calls `visit` with each rank in whose region a box of the cell reaches.
     fn ranks(&self, extent: &Extent, stack: &mut Vec<Side>, mut visit: impl FnMut(u32)) {
-        stack.push(self.root);
+        // Most boxes are in one region.
+        let mut first = self.root;
+        while let Side::Cut(number) = first {
+            let cut = &self.cuts[number];
+            first = match (
+                extent.low[cut.axis] < cut.plane,
+                extent.high[cut.axis] >= cut.plane,
+            ) {
+                (true, false) => cut.sides[0],
+                (false, true) => cut.sides[1],
+                _ => break,
+            };
+        }
+        stack.push(first);
         while let Some(side) = stack.pop() {
             match side {
                 Side::Rank(rank) => visit(rank),

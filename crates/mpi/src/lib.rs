@@ -33,6 +33,7 @@ mod link;
 mod real;
 mod space;
 mod step;
+mod write;
 
 pub use detector::{
     DistributedCollisions, DistributedDetector, DistributedNeighbors, DistributedStatistics,
@@ -41,6 +42,7 @@ pub use entry::{Entry, Neighbor, Pair};
 pub use error::Error;
 pub use real::{Real, Sphere64};
 pub use step::{DistributedSearch, DistributedStep, Part};
+pub use write::{DistributedList, Written};
 
 #[doc(hidden)]
 pub use space::Body;

@@ -129,7 +129,9 @@ impl Link {
             .process_at_rank(i32::try_from(teller).unwrap_or_default());
         root.broadcast_into(&mut parts[..]);
         text.resize(usize::try_from(parts[2]).unwrap_or_default(), 0);
-        root.broadcast_into(&mut text[..]);
+        if !text.is_empty() {
+            root.broadcast_into(&mut text[..]);
+        }
         let message = String::from_utf8_lossy(&text).into_owned();
         Err(Error::from_parts([parts[0], parts[1]], message))
     }
@@ -140,6 +142,9 @@ impl Link {
         self.comm
             .all_gather_into(&(size_of_val(own) as u64), &mut bytes[..]);
         let total = bytes.iter().sum::<u64>();
+        if total == 0 {
+            return Ok(Vec::new());
+        }
         let Ok(total) = i32::try_from(total) else {
             return Err(Error::input(format!(
                 "{total} bytes are too many to gather"
@@ -160,6 +165,51 @@ impl Link {
         self.comm.all_gather_varcount_into(sent, &mut room);
         self.count(sent.len() as u64 * (self.size as u64 - 1), 1);
         Ok(all)
+    }
+
+    /// Bytes of rank 0.
+    pub(crate) fn tell(&self, own: &[u8]) -> Vec<u8> {
+        let root = self.comm.process_at_rank(0);
+        let mut count = own.len() as u64;
+        root.broadcast_into(&mut count);
+        let mut bytes = own.to_vec();
+        bytes.resize(usize::try_from(count).unwrap_or_default(), 0);
+        // The address of an empty slice is a number that may have a meaning in MPI.
+        if count > 0 {
+            root.broadcast_into(&mut bytes[..]);
+        }
+        bytes
+    }
+
+    /// Rank 0 visits the items of all ranks in their order.
+    pub(crate) fn to_first<P: Pod>(&self, own: &[P], mut visit: impl FnMut(&[P])) {
+        let per = (self.most / size_of::<P>()).clamp(1, 1 << 16);
+        let first = self.comm.process_at_rank(0);
+        if self.rank > 0 {
+            first.send_with_tag(&(own.len() as u64), TAG);
+            for chunk in own.chunks(per) {
+                let bytes: &[u8] = bytemuck::cast_slice(chunk);
+                first.send_with_tag(bytes, TAG);
+                self.count(bytes.len() as u64, 1);
+            }
+            return;
+        }
+        own.chunks(per).for_each(&mut visit);
+        let mut buffer = vec![P::zeroed(); per];
+        for rank in 1..self.size {
+            let from = self
+                .comm
+                .process_at_rank(i32::try_from(rank).unwrap_or_default());
+            let mut left = 0_u64;
+            from.receive_into_with_tag(&mut left, TAG);
+            while left > 0 {
+                let part = usize::try_from(left).unwrap_or(per).min(per);
+                let room: &mut [u8] = bytemuck::cast_slice_mut(&mut buffer[..part]);
+                from.receive_into_with_tag(room, TAG);
+                visit(&buffer[..part]);
+                left -= part as u64;
+            }
+        }
     }
 
     fn count(&self, bytes: u64, messages: u64) {

@@ -144,11 +144,17 @@ impl Space {
     }
 
     fn at(&self, place: [f64; 3]) -> [f64; 3] {
+        if self.periodic == [false; 3] {
+            return place;
+        }
         let from = [0, 1, 2].map(|k| place[k] - self.origin[k]);
         self.rows.map(|row| dot(row, from))
     }
 
     fn wrap(&self, at: [f64; 3]) -> [f64; 3] {
+        if self.periodic == [false; 3] {
+            return at;
+        }
         [0, 1, 2].map(|k| {
             if self.periodic[k] {
                 at[k] - at[k].floor()
@@ -174,11 +180,22 @@ impl Space {
         } else {
             (share(piece) - around, share(piece + 1) + around)
         };
-        let from = [0, 1, 2].map(|k| body.center[k] - self.origin[k]);
         let mut extent = Extent {
             low: [0.0; 3],
             high: [0.0; 3],
         };
+        if self.periodic == [false; 3] {
+            for k in 0..3 {
+                let [place, speed] = [body.center[k], body.velocity[k]];
+                let [a, b] = [place + speed * begin, place + speed * end];
+                let size = place.abs() + speed.abs() * (dt + around) + body.radius;
+                let reach = body.radius + (pads * self.error * size + f64::MIN_POSITIVE);
+                extent.low[k] = a.min(b) - reach;
+                extent.high[k] = a.max(b) + reach;
+            }
+            return extent;
+        }
+        let from = [0, 1, 2].map(|k| body.center[k] - self.origin[k]);
         let mut size = body.radius;
         for axis in 0..3 {
             size += body.center[axis].abs() + self.origin[axis].abs();

@@ -138,7 +138,7 @@ fn part<S: Clone, T: Real<Sphere = S>>(
     let mut numbers: Vec<u64> = (0..count as u64).collect();
     match dealing {
         Dealing::Scattered => {
-            numbers.retain(|k| (k * 7919 >> 3) % ranks as u64 == rank as u64);
+            numbers.retain(|k| ((k * 7919) >> 3) % ranks as u64 == rank as u64);
             Rng::with_seed(rank as u64).shuffle(&mut numbers);
         }
         Dealing::Backwards => {
@@ -247,7 +247,12 @@ impl Trial<'_> {
             let (rank, ranks) = (self.rank, self.ranks);
             let deal = |spheres: &Vec<T::Sphere>| part::<_, T>(spheres, dealing, rank, ranks);
             // The second step is in the division of the first one, or in a better one.
-            for step in 0..2 {
+            let steps = if matches!(dealing, Dealing::Scattered) {
+                2
+            } else {
+                1
+            };
+            for step in 0..steps {
                 let mut request = match &world.second {
                     None => DistributedStep::new(deal(&world.first), world.dt),
                     Some(second) => {
@@ -387,7 +392,7 @@ fn random(count: usize, size: f32, radius: f32, far: f32, seed: u64) -> Vec<Sphe
 }
 
 fn scenes(trial: &mut Trial) {
-    let count = std::env::var("CAROM_MPI_SPHERES").map_or(8000, |text| text.parse().unwrap());
+    let count = std::env::var("CAROM_MPI_SPHERES").map_or(4000, |text| text.parse().unwrap());
     for scene in Scene::ALL {
         let spheres = scene.generate(count, 1);
         trial.step(&format!("scene {scene}"), &World::<f32>::new(spheres, 1.0));
