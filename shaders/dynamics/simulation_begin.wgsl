@@ -1,7 +1,7 @@
 // Begins a recording of hard-sphere dynamics. The recording's duration is added to the time that
 // earlier recordings did not complete. Dispatched as one invocation.
 
-#import carom::{CaromSimulation}
+#import carom::{CAROM_BEHIND, CaromSimulation}
 #import dynamics::{SimulationCounters, SimulationRequest}
 #import two_floats::{add_float}
 #import types::{Params}
@@ -13,6 +13,13 @@
 
 @compute @workgroup_size(1)
 fn main() {
+    let most = simulation_request.most_remaining;
+    if simulation.remaining > most {
+        simulation.dropped = add_float(simulation.dropped, simulation.remaining - most);
+        simulation.dropped = add_float(simulation.dropped, simulation.carried);
+        simulation.remaining = most;
+        simulation.carried = 0.0;
+    }
     // With a duration of 0, the carried time stays as it is. It is a rounding error, too short for a substep of its own.
     if simulation_request.duration > 0.0 {
         let sum = add_float(vec2<f32>(simulation.remaining, simulation.carried), simulation_request.duration);
@@ -20,7 +27,8 @@ fn main() {
         simulation.remaining = select(0.0, sum.x, remains);
         simulation.carried = select(sum.x, sum.y, remains);
     }
-    simulation.status = 0u;
+    // Set until the requested time is reached.
+    simulation.status = select(0u, CAROM_BEHIND, simulation.remaining > 0.0);
     simulation.rounds = 0u;
     simulation.committed = 0u;
     simulation.listed = 0u;

@@ -1,6 +1,6 @@
 // Chooses the duration of the next substep of hard-sphere dynamics. Dispatched as one invocation.
 
-#import carom::{CAROM_FAR_AWAY, CAROM_IMPACTS_FULL, CAROM_SPHERES_LEFT_OUT, CaromSimulation}
+#import carom::{CAROM_BEHIND, CAROM_FAR_AWAY, CAROM_IMPACTS_FULL, CAROM_SPHERES_LEFT_OUT, CaromSimulation}
 #import dispatch::{DispatchArguments, dispatch_over}
 #import dynamics::{NEVER, SimulationCounters, SimulationRequest}
 #import exact_part::{exact_part}
@@ -86,6 +86,7 @@ fn choose() {
     if simulation_request.spheres == 0u {
         simulation.time = add_float(simulation.time, remaining);
         simulation.remaining = 0.0;
+        simulation.status &= ~CAROM_BEHIND;
         return;
     }
     if !(simulation.pace > 0.0) {

@@ -315,7 +315,8 @@ fn carom_wall_contact(
     return CaromWallContact(point, dot(approach, normal), normal, CAROM_FACE);
 }
 
-// Returns the point nearest to p of a triangle with the corners 0, b and c.
+// Returns the point nearest to p of a triangle with the corners 0, b and c. The triangle
+// must have an area.
 fn carom_nearest(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> vec3<f32> {
     return carom_nearest_part(p, b, c).point;
 }
@@ -417,6 +418,8 @@ const CAROM_IMPACTS_FULL = 16u;
 // room for.
 const CAROM_COLLAPSE = 32u;
 const CAROM_FAR_AWAY = 64u;
+// The recording has not reached the requested time: `remaining` is above 0.
+const CAROM_BEHIND = 128u;
 
 // State of a hard-sphere simulation, written by the GPU. A recording is a call of
 // `SimulationBuffers::record` in Rust, whose commands move the spheres by a number of
@@ -430,7 +433,7 @@ struct CaromSimulation {
     // Time that recordings have requested and that has not been simulated yet, rounded to
     // float32. If it is not 0, the exact value is `remaining + carried`.
     remaining: f32,
-    // Bits CAROM_SEARCH_INCOMPLETE to CAROM_FAR_AWAY, of the last recording.
+    // Bits CAROM_SEARCH_INCOMPLETE to CAROM_BEHIND, of the last recording.
     status: u32,
     // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
     impacts: vec2<u32>,
@@ -462,7 +465,7 @@ struct CaromSimulation {
     cell: f32,
     // Number of the current round. `settled` is 0 in the rounds, 1 if no path has changed
     // in the last round, 2 if also no sphere has left its pad, and 3 if too many spheres
-    // have.
+    // have, or if the list of their further candidates is full.
     round: u32,
     settled: u32,
     // Number of spheres whose next impact the current round has to find.
@@ -486,6 +489,8 @@ struct CaromSimulation {
     carried: f32,
     // The contact time, or the shortest one with which float32 numbers let spheres rest.
     contact_time: f32,
+    // Time that recordings have requested and that was dropped, so far.
+    dropped: vec2<f32>,
 }
 
 // An impact of two spheres, or of a sphere and a wall, in a hard-sphere simulation.

@@ -45,6 +45,7 @@ impl Setting<'_> {
 
     /// Tests the straight path of a sphere: whether the sphere leaves its pad, and
     /// which walls and which spheres of larger index it meets.
+    #[inline]
     pub(super) fn test_straight(&self, index: u32, straight: &mut Straight) -> Result<(), Error> {
         let sphere = &self.spheres[index as usize];
         if !self.stays(index, sphere) {

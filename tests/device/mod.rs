@@ -6,10 +6,12 @@
 )]
 
 use std::mem::offset_of;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use carom::gpu::{
-    Attribute, CollisionBuffers, CollisionPipeline, DeviceSpheres, ExactCollisions,
+    Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, ExactCollisions,
     RecordableSpheres, Ticket, wgpu,
 };
 use carom::{Error, Sphere, Step};
@@ -48,8 +50,19 @@ impl Device {
         SHARED.get_or_init(make).clone()
     }
 
+    /// The device has passed the self-test of this pipeline, unless it computes nothing.
     pub(crate) fn pipeline(&self) -> CollisionPipeline {
-        let make = || CollisionPipeline::new(&self.device).expect("the pipeline");
+        let make = || {
+            let pipeline = CollisionPipeline::new(&self.device).expect("the pipeline");
+            let made = pipeline.create_buffers(&BufferOptions::new(1));
+            let mut encoder = self.encoder();
+            let recorded =
+                made.and_then(|mut made| made.record(&mut encoder, &Step::new(&[], 1.0)));
+            recorded.expect("a recording");
+            self.queue.submit([encoder.finish()]);
+            self.wait();
+            pipeline
+        };
         self.pipeline.get_or_init(make).clone()
     }
 
@@ -92,9 +105,19 @@ impl Device {
             })
     }
 
+    /// Waits for all that was submitted, and for the callbacks of its mappings, which another test may be running.
     pub(crate) fn wait(&self) {
-        if let Err(error) = self.device.poll(wgpu::PollType::wait_indefinitely()) {
-            panic!("{error}");
+        let (done, all_done) = channel();
+        self.queue
+            .on_submitted_work_done(move || done.send(()).unwrap_or_default());
+        loop {
+            if let Err(error) = self.device.poll(wgpu::PollType::wait_indefinitely()) {
+                panic!("{error}");
+            }
+            match all_done.recv_timeout(Duration::from_millis(10)) {
+                Err(RecvTimeoutError::Timeout) => {}
+                _ => return,
+            }
         }
     }
 

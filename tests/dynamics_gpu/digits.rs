@@ -284,7 +284,8 @@ fn tiny_distances_between_centers_are_no_problem() {
         for _ in 0..4 {
             // There is no room at all, so time hardly goes on, and the state says why.
             let state = world.record(1.0);
-            assert_eq!(state.status, SimulationStatus::COLLAPSE, "{state:?}");
+            let expected = SimulationStatus::COLLAPSE | SimulationStatus::BEHIND;
+            assert_eq!(state.status, expected, "{state:?}");
             assert!(state.time < 1e-7, "{state:?}");
         }
         let after = world.spheres()[0];

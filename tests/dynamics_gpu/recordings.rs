@@ -45,7 +45,12 @@ fn a_full_list_of_impacts_loses_none() {
     for _ in 0..20 {
         state = world.record(0.0);
     }
-    assert_eq!(state.status, SimulationStatus::IMPACTS_FULL, "{state:?}");
+    let behind = SimulationStatus::BEHIND;
+    assert_eq!(
+        state.status,
+        SimulationStatus::IMPACTS_FULL | behind,
+        "{state:?}"
+    );
     assert_eq!((state.sphere_impacts, state.listed), (0, 0), "{state:?}");
     assert!((state.time - 0.5).abs() < 1e-3, "{state:?}");
 }
@@ -68,6 +73,7 @@ fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
         (2, SimulationStatus::TOO_FEW_ROUNDS),
     ] {
         let state = world.record(if rollbacks == 1 { 1.0 } else { 0.0 });
+        let status = status | SimulationStatus::BEHIND;
         assert_eq!(state.status, status, "{state:?}");
         assert_eq!((state.time, state.remaining), (0.0, 1.0), "{state:?}");
         assert_eq!(
@@ -85,6 +91,70 @@ fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
     let speeds: Vec<_> = spheres.iter().map(|ball| ball.velocity[0]).collect();
     assert_eq!(speeds, [0.0, 0.0, 1.0]);
     assert!((spheres[2].center[0] - 3.0).abs() < 1e-6, "{spheres:?}");
+}
+
+/// A simulation with too few substeps says so, drops the time that it may not take over, and catches up with the number of
+/// substeps that its state asks for. No time is lost without notice.
+#[test]
+fn a_simulation_that_falls_behind_says_so() {
+    let spheres = random_spheres(24, 1, 1.0);
+    let rules = SimulationOptions::new().with_walls(cube());
+    let options = SimulationBufferOptions::new(24)
+        .with_simulation(rules)
+        .with_substeps(1);
+    let frame = 0.5;
+    for most in [f32::INFINITY, 0.25, 0.0] {
+        let options = options.clone().with_most_remaining(most);
+        let mut world = World::new(&spheres, &options);
+        for requested in (1..6).map(|k| frame * f64::from(k)) {
+            let state = world.record(frame as f32);
+            let sum = state.time + state.remaining + state.dropped;
+            assert!((sum - requested).abs() < 1e-6, "{state:?}");
+            assert_eq!(state.status, SimulationStatus::BEHIND, "{state:?}");
+            assert!(state.remaining > 0.0 && state.time > 0.0, "{state:?}");
+            assert!(state.remaining < f64::from(most) + frame, "{state:?}");
+            assert_eq!(
+                state.dropped > 0.0,
+                most < 1.0 && requested > frame,
+                "{state:?}"
+            );
+        }
+    }
+    let mut world = World::new(&spheres, &options);
+    let mut state = world.record(frame as f32);
+    let mut behind = 0;
+    for requested in (2..12).map(|k| frame * f64::from(k)) {
+        let substeps = state.substeps_for(frame);
+        world.buffers.set_substeps(substeps).expect("some substeps");
+        state = world.record(frame as f32);
+        assert_eq!(
+            state.remaining > 0.0,
+            state.status.contains(SimulationStatus::BEHIND)
+        );
+        assert!(
+            (state.time + state.remaining - requested).abs() < 1e-6,
+            "{state:?}"
+        );
+        behind += u32::from(state.remaining > 0.0);
+    }
+    assert!(behind < 5, "{behind} {state:?}");
+    let refused = world.buffers.set_substeps(0);
+    assert!(matches!(
+        refused,
+        Err(Error::ZeroCapacity {
+            what: "substeps",
+            ..
+        })
+    ));
+    for most in [f32::NAN, -1.0] {
+        let options = options.clone().with_most_remaining(most);
+        let refused = world.device.pipeline().create_simulation(&options);
+        let problem = refused.expect_err("it is no duration").to_string();
+        assert!(
+            problem.contains("takes over from earlier ones"),
+            "{problem}"
+        );
+    }
 }
 
 #[test]

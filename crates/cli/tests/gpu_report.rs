@@ -24,8 +24,19 @@ fn the_report_has_all_scenes_checked_and_all_worlds_timed() -> Result<(), Box<dy
     assert!(report["adapter"].is_string());
     let rows = |key: &str| report[key].as_array().cloned().unwrap_or_default();
     let (checks, timings) = (rows("checks"), rows("timings"));
-    assert_eq!((checks.len(), timings.len()), (8, 8));
+    assert_eq!((checks.len(), timings.len()), (8, 10));
     let table = fs::read_to_string(folder.path().join("report.md"))?;
+    let transfers = &report["transfers"];
+    let uploads = transfers["uploads"].as_array().cloned().unwrap_or_default();
+    assert_eq!(uploads.len(), 5);
+    for time in uploads
+        .iter()
+        .map(|upload| &upload[1])
+        .chain([&transfers["readback"]])
+    {
+        assert!(time.as_f64() > Some(0.0), "{transfers}");
+    }
+    assert!(table.contains("| to the mapped upload buffer, 16 threads |"));
     for check in checks {
         assert!(check["failure"].is_null(), "{check}");
         assert!(check["pairs"].as_u64() > Some(0), "{check}");
@@ -39,6 +50,7 @@ fn the_report_has_all_scenes_checked_and_all_worlds_timed() -> Result<(), Box<dy
         let measured = &timing["measured"];
         assert!(measured["median_seconds"].as_f64() > Some(0.0), "{timing}");
         assert!(measured["floor_seconds"].as_f64() > Some(0.0), "{timing}");
+        assert!(measured["cpu_seconds"].as_f64() > Some(0.0), "{timing}");
         let kernels = measured["kernels"].as_array().cloned().unwrap_or_default();
         let has = |name: &str| {
             let of_name = |kernel: &&Value| kernel["name"] == name;
@@ -101,7 +113,7 @@ fn a_report_ends_at_its_time_limit_and_names_what_it_left_out() -> Result<(), Bo
             assert!(may_be_timed || is_left_out(&check), "{check}");
         }
         let timings = rows("timings");
-        assert_eq!((rows("checks").len(), timings.len()), (8, 8));
+        assert_eq!((rows("checks").len(), timings.len()), (8, 10));
         for timing in &timings {
             let world = format!(
                 "`{}` with 300 spheres",
@@ -123,8 +135,10 @@ fn a_report_ends_at_its_time_limit_and_names_what_it_left_out() -> Result<(), Bo
             assert!(is_named(&missing), "{timing}");
             let has_kernels = timing["measured"]["kernels"].is_array();
             assert_ne!(has_kernels, is_named(&format!("the kernels of {world}")));
+            let has_cpu = timing["measured"]["cpu_seconds"].is_f64();
+            assert_ne!(has_cpu, is_named(&format!("the CPU on {world}")));
         }
-        assert!(is_left_out(&timings[7]));
+        assert!(is_left_out(&timings[9]));
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ struct SimulationRequest {
     serial: u32,
     // Number of rounds of a substep. In a round, each sphere can have one impact.
     rounds: u32,
-    // Capacity for pairs of a sphere and a triangle that may meet in a substep.
+    // Capacity for candidates: for pairs of spheres, and as many pairs of a sphere and a triangle.
     near_capacity: u32,
     // Capacity of the list of impacts, or 0 without a list.
     impact_capacity: u32,
@@ -41,6 +41,11 @@ struct SimulationRequest {
     triangles: u32,
     // 1 if spheres touch only the fronts of triangles, and 0 otherwise.
     one_sided: u32,
+    // Most of the time that earlier recordings left over, and that a recording simulates. The rest is dropped.
+    most_remaining: f32,
+    unused: u32,
+    unused_too: u32,
+    unused_as_well: u32,
 }
 
 struct SimulationCounters {

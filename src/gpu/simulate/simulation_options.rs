@@ -27,6 +27,7 @@ pub struct SimulationBufferOptions {
     pub(crate) substeps: u32,
     pub(crate) rounds: u32,
     pub(crate) recordings: u32,
+    pub(crate) most_remaining: f32,
     impacts: Option<u32>,
     pub(crate) simulation: SimulationOptions,
 }
@@ -44,6 +45,7 @@ impl SimulationBufferOptions {
             substeps: 4,
             rounds: 24,
             recordings: 4,
+            most_remaining: f32::INFINITY,
             impacts: None,
             simulation: SimulationOptions::new(),
         }
@@ -73,14 +75,29 @@ impl SimulationBufferOptions {
     /// substep, with the aim of 0.2 impacts of each sphere in a substep, or of fewer if
     /// [`SimulationOptions::with_impacts_per_substep`] says so. A substep that is not needed, because the requested
     /// time is reached before, costs little.
+    ///
+    /// So a recording needs some five substeps for each impact that a sphere has in its duration, and spheres that pour
+    /// or settle need some ten more. A recording with too few has the status
+    /// [`BEHIND`](crate::gpu::SimulationStatus::BEHIND), and
+    /// [`SimulationState::substeps_for`](crate::gpu::SimulationState::substeps_for) says how many the next one needs.
     #[must_use]
     pub fn with_substeps(mut self, substeps: u32) -> Self {
         self.substeps = substeps;
         self
     }
 
+    /// Sets the most time that a recording takes over from earlier ones, which did not complete it: 0 or more. What exceeds
+    /// it is dropped, and [`SimulationState::dropped`](crate::gpu::SimulationState::dropped) says how much that was. So a
+    /// simulation with too few substeps is slow, and does not fall behind more and more. By default, nothing is dropped.
+    #[must_use]
+    pub fn with_most_remaining(mut self, duration: f32) -> Self {
+        self.most_remaining = duration;
+        self
+    }
+
     /// Sets the number of rounds in a substep, at least 1. The default is 24. In a round, each sphere can have one
-    /// impact. A substep that needs more rounds is rolled back, and the next one is shorter.
+    /// impact. A substep that needs more rounds is rolled back, and the next one is shorter. With gravity and a contact
+    /// time, it ends early instead, and has at least 8 rounds.
     #[must_use]
     pub fn with_rounds(mut self, rounds: u32) -> Self {
         self.rounds = rounds;
@@ -170,6 +187,12 @@ impl SimulationBufferOptions {
                 "the collision groups of spheres on a GPU belong into `DeviceSpheres::with_groups`"
                     .into(),
             );
+        }
+        if self.most_remaining.is_nan() || self.most_remaining < 0.0 {
+            return invalid(format!(
+                "the most time that a recording takes over from earlier ones is {:?}, but must be 0.0 or more",
+                self.most_remaining
+            ));
         }
         rules.check(self.spheres as usize)?;
         let mut simple = rules.walls.simple().iter();

@@ -41,6 +41,9 @@ bitflags::bitflags! {
         /// centre in the application's buffer stands still and jumps, and even farther away it does not move at all. Keep
         /// spheres and walls nearer to the origin.
         const FAR_AWAY = 64;
+        /// The recording has not reached the requested time: [`SimulationState::remaining`] is above 0. If this happens in
+        /// every recording, the simulation falls behind: see [`SimulationState::substeps_for`].
+        const BEHIND = 128;
     }
 }
 
@@ -55,6 +58,12 @@ pub struct SimulationState {
     /// Time that recordings have requested and that has not been simulated yet. It is 0 if less than a rounding error
     /// remains.
     pub remaining: f64,
+    /// Time that recordings have requested and that was dropped, so far: see
+    /// [`SimulationBufferOptions::with_most_remaining`](crate::gpu::SimulationBufferOptions::with_most_remaining). The
+    /// durations of all recordings add up to `time`, `remaining` and `dropped`.
+    pub dropped: f64,
+    /// Duration that the GPU intends for the next substep, or 0 before the first one.
+    pub pace: f64,
     /// Flags that tell why substeps of the last recording were rolled back.
     pub status: SimulationStatus,
     /// Status of the latest incomplete search for candidate pairs. Its bits tell why that search
@@ -99,6 +108,31 @@ pub struct SimulationImpacts {
 }
 
 impl SimulationState {
+    /// Returns the number of substeps that the next recording needs for a time `duration` and for all that
+    /// [`remaining`](Self::remaining) has, at the present [`pace`](Self::pace), and a quarter more for those that are rolled
+    /// back. It is 1 before the first substep.
+    ///
+    /// So a simulation adapts if it reads its state now and then:
+    ///
+    /// ```no_run
+    /// # use carom::gpu::{SimulationBuffers, SimulationState};
+    /// # fn run(simulation: &mut SimulationBuffers, state: &SimulationState) -> Result<(), carom::Error> {
+    /// // At most 64 substeps in a frame, whatever happens.
+    /// simulation.set_substeps(state.substeps_for(1.0 / 60.0).clamp(4, 64))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn substeps_for(&self, duration: f64) -> u32 {
+        let count = 1.25 * (duration + self.remaining) / self.pace;
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the conversion saturates"
+        )]
+        let count = count.ceil() as u32;
+        if self.pace > 0.0 { count.max(1) } else { 1 }
+    }
+
     /// Reads the state from the bytes of [`SimulationBuffers::state`](crate::gpu::SimulationBuffers::state), or
     /// returns `None` if they are too few.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -113,6 +147,8 @@ impl SimulationState {
             } else {
                 sum([raw.remaining, raw.carried])
             },
+            dropped: sum(raw.dropped),
+            pace: raw.pace.into(),
             status: SimulationStatus::from_bits_truncate(raw.status),
             search_status: Status::from_bits_truncate(raw.search_status),
             candidates: raw.candidates,

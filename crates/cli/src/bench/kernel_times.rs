@@ -88,8 +88,8 @@ pub(super) struct KernelTime {
 
 pub(super) struct Gpu {
     pub(super) properties: Properties,
-    device: wgpu::Device,
-    queue: wgpu::Queue,
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
 }
 
 impl Gpu {

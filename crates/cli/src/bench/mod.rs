@@ -9,6 +9,8 @@ mod kernel_times;
 mod median;
 #[cfg(feature = "native")]
 mod report;
+#[cfg(feature = "native")]
+mod transfers;
 
 use std::io::Write;
 use std::time::Instant;

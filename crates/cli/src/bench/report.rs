@@ -7,25 +7,28 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
-use carom::{Backend, Collision, Detector, Options, Statistics, Step};
+use carom::{Backend, Collision, Detector, Options, Sphere, Statistics, Step};
 use carom_scenes::Scene;
 use serde::Serialize;
 
 use super::kernel_times::{Gpu, KernelTime, Limit, Properties};
 use super::median::{median, median_of_stage};
+use super::transfers::Transfers;
 use super::{Args, floor};
 use crate::say::say;
 
 /// Number of spheres in the worlds on which the GPU and the CPU are compared.
 const CHECKED: usize = 20_000;
 /// Benchmark scenes and numbers of spheres that are timed, small worlds first.
-const TIMED: [(Scene, usize); 8] = [
+const TIMED: [(Scene, usize); 10] = [
     (Scene::Gas, 100_000),
     (Scene::Lattice, 137_842),
     (Scene::Gas, 1_000_000),
+    (Scene::Dense, 1_000_000),
+    (Scene::Clustered, 1_000_000),
+    (Scene::Lattice, 1_000_000),
     (Scene::Polydisperse, 1_000_000),
     (Scene::Fast, 1_000_000),
-    (Scene::Clustered, 1_000_000),
     (Scene::Thermal, 1_000_000),
     (Scene::Gas, 10_000_000),
 ];
@@ -42,6 +45,7 @@ struct Report {
     /// Memory bandwidth in bytes per second, from the option `--bandwidth`.
     bandwidth: Option<f64>,
     limit_seconds: u32,
+    transfers: Transfers,
     checks: Vec<Check>,
     timings: Vec<Timing>,
     /// The checks and measurements that were left out because of the time limit.
@@ -72,6 +76,8 @@ struct Measured {
     calls: usize,
     median_seconds: f64,
     min_seconds: f64,
+    /// Median of the calls of the CPU backend with all threads. `None` if they were left out because of the time limit.
+    cpu_seconds: Option<f64>,
     pairs: u64,
     candidates: u64,
     floor_seconds: Option<f64>,
@@ -107,6 +113,7 @@ pub(super) fn run(arguments: &Args, folder: &Path) -> anyhow::Result<()> {
         repeats: arguments.repeats,
         bandwidth: arguments.bandwidth,
         limit_seconds: arguments.within,
+        transfers: Transfers::measure(&gpu)?,
         checks: Vec::new(),
         timings: Vec::new(),
         left_out: Vec::new(),
@@ -179,7 +186,12 @@ fn left_out(
     let of_calls = (calls > 0).then(|| format!("{calls} of {repeats} calls of {world}"));
     let kernels = measured.kernels.is_none();
     let of_kernels = kernels.then(|| format!("the kernels of {world}"));
-    of_calls.into_iter().chain(of_kernels).collect()
+    let of_cpu = (measured.cpu_seconds.is_none()).then(|| format!("the CPU on {world}"));
+    of_calls
+        .into_iter()
+        .chain(of_kernels)
+        .chain(of_cpu)
+        .collect()
 }
 
 /// Compares the GPU's list of pairs with that of the CPU, bit for bit. The caller sets `in_time` to
@@ -213,6 +225,10 @@ fn check(arguments: &Args, scene: Scene, in_time: bool) -> Check {
     }
 }
 
+fn milliseconds(seconds: Option<f64>) -> String {
+    seconds.map_or("-".to_owned(), |seconds| format!("{:.3}", seconds * 1e3))
+}
+
 fn bits(pair: &Collision) -> [u32; 4] {
     [pair.a, pair.b, pair.toi.to_bits(), pair.depth.to_bits()]
 }
@@ -241,12 +257,19 @@ fn measure(
         .allows(expected)
         .then(|| gpu.times(&spheres, arguments.repeats, limit))
         .transpose()?;
+    // A slow GPU may take less time than the CPU.
+    let expected = Duration::try_from_secs_f64(8.0 * longest).unwrap_or(Duration::MAX);
+    let on_cpu = limit
+        .allows(expected)
+        .then(|| cpu_seconds(arguments, &spheres, limit))
+        .transpose()?;
     let facts = &found.statistics;
     let stages = facts.stages.iter().map(|&(name, _)| name);
     Ok(Measured {
         calls: calls.len(),
         min_seconds: seconds.iter().copied().fold(f64::INFINITY, f64::min),
         median_seconds: median(seconds),
+        cpu_seconds: on_cpu,
         pairs: facts.pairs,
         candidates: facts.candidates,
         floor_seconds: arguments
@@ -257,6 +280,17 @@ fn measure(
             .collect(),
         kernels,
     })
+}
+
+fn cpu_seconds(arguments: &Args, spheres: &[Sphere], limit: &Limit) -> anyhow::Result<f64> {
+    let mut detector = detector(Backend::Cpu)?;
+    let mut found = detector.detect(&Step::new(spheres, 1.0))?;
+    let seconds = limit.repeat(arguments.repeats, || {
+        let start = Instant::now();
+        detector.detect_into(&Step::new(spheres, 1.0), &mut found)?;
+        Ok(start.elapsed().as_secs_f64())
+    })?;
+    Ok(median(seconds))
 }
 
 impl Report {
@@ -302,11 +336,12 @@ impl Report {
                 check.scene, check.n
             );
         }
+        text.push_str(&self.transfers.table());
         text.push_str(
-            "\n## Times in milliseconds\n\nThe time of a call includes transfers from and to the GPU. If \
-             the GPU has no timestamps, only the stages on the CPU are listed.\n\n\
-             | scene | spheres | call | least | floor | pairs | candidates | stages |\n\
-             |---|---:|---:|---:|---:|---:|---:|---|\n",
+            "\n## Times in milliseconds\n\nThe time of a call includes transfers from and to the GPU. CPU is the time of the CPU \
+             backend with all threads. If the GPU has no timestamps, only the stages on the CPU are listed.\n\n\
+             | scene | spheres | call | least | CPU | floor | pairs | candidates | stages |\n\
+             |---|---:|---:|---:|---:|---:|---:|---:|---|\n",
         );
         for timing in &self.timings {
             _ = writeln!(
@@ -334,7 +369,7 @@ impl Timing {
     fn cells(&self) -> String {
         let Some(measured) = &self.measured else {
             let why = self.failure.as_deref().unwrap_or_default();
-            return format!("- | - | - | - | - | {why}");
+            return format!("- | - | - | - | - | - | {why}");
         };
         let stages: Vec<String> = measured
             .stages
@@ -342,12 +377,11 @@ impl Timing {
             .map(|(name, seconds)| format!("{name} {:.3}", seconds * 1e3))
             .collect();
         format!(
-            "{:.3} | {:.3} | {} | {} | {} | {}",
+            "{:.3} | {:.3} | {} | {} | {} | {} | {}",
             measured.median_seconds * 1e3,
             measured.min_seconds * 1e3,
-            measured
-                .floor_seconds
-                .map_or("-".to_owned(), |floor| format!("{:.3}", floor * 1e3)),
+            milliseconds(measured.cpu_seconds),
+            milliseconds(measured.floor_seconds),
             measured.pairs,
             measured.candidates,
             stages.join(", ")

@@ -410,6 +410,7 @@ layouts! {
         planned: f32,
         carried: f32,
         contact_time: f32,
+        dropped: [f32; 2],
     }
 
     struct GpuImpact = "CaromImpact" {
@@ -447,6 +448,10 @@ layouts! {
         domain_extent: f32,
         triangles: u32,
         one_sided: u32,
+        most_remaining: f32,
+        unused: u32,
+        unused_too: u32,
+        unused_as_well: u32,
     }
 
     struct SimulationCounters = "SimulationCounters" {
