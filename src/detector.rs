@@ -97,10 +97,10 @@ impl Detector {
         let (gpu, reason) = match options.backend {
             Backend::Cpu => (None, "the CPU was requested".to_owned()),
             Backend::Gpu => (
-                Some(Gpu::new(false).await?),
+                Some(Gpu::new(false, options.checks).await?),
                 "a GPU was requested".to_owned(),
             ),
-            Backend::Auto => match Gpu::new(true).await {
+            Backend::Auto => match Gpu::new(true, options.checks).await {
                 Ok(gpu) => (Some(gpu), "a hardware GPU was found".to_owned()),
                 Err(Error::NoAdapter { reason, .. }) => {
                     (None, format!("no hardware GPU: {reason}"))

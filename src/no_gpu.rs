@@ -10,7 +10,7 @@ use crate::{Collision, Error};
 pub(crate) enum NoGpu {}
 
 impl NoGpu {
-    pub(crate) async fn new(_hardware: bool) -> Result<Self, Error> {
+    pub(crate) async fn new(_hardware: bool, _checks: bool) -> Result<Self, Error> {
         Err(Error::FeatureDisabled { feature: "gpu" })
     }
 

@@ -29,6 +29,7 @@ pub struct Options {
     pub(crate) backend: Backend,
     pub(crate) max_candidates: u64,
     pub(crate) max_pairs: u64,
+    pub(crate) checks: bool,
 }
 
 impl Options {
@@ -38,6 +39,7 @@ impl Options {
             backend: Backend::Auto,
             max_candidates: 1 << 34,
             max_pairs: 1 << 28,
+            checks: false,
         }
     }
 
@@ -65,6 +67,16 @@ impl Options {
     #[must_use]
     pub fn with_max_pairs(mut self, max_pairs: u64) -> Self {
         self.max_pairs = max_pairs;
+        self
+    }
+
+    /// Makes the CPU decide one in 1024 of the pairs again that a GPU has decided, as always in debug builds.
+    ///
+    /// If one is wrong because of an error of the GPU's driver, the step is done again, the CPU decides all pairs of this
+    /// detector from then on, and the log says so.
+    #[must_use]
+    pub fn with_checks(mut self) -> Self {
+        self.checks = true;
         self
     }
 }

@@ -282,6 +282,35 @@ fn a_ball_falls_when_its_support_is_knocked_away() {
     }
 }
 
+/// A ball slides from the top of a fixed one, and leaves it where its centre has fallen by a third of the distance of the
+/// centres: there, gravity no longer holds it on its path.
+#[test]
+fn a_ball_leaves_the_ball_that_it_slides_down() {
+    let (reach, tilt) = (1.5_f64, 0.1_f64);
+    for contact_time in [1e-5, 1e-3, 1e-2] {
+        let balls = [
+            HardSphere::new([0.0; 3], 1.0).fixed(),
+            HardSphere::new([reach * tilt.sin(), reach * tilt.cos(), 0.0], 0.5),
+        ];
+        let mut sliding = simulation(&balls, options(Walls::new(), [0.0; 2], contact_time));
+        step(&mut sliding, 2.0);
+        // From the tilt on, the ball falls by reach·(cos(tilt) − cos(θ)), and leaves where the speed v has
+        // v² = g·reach·cos(θ).
+        let cosine = 2.0 / 3.0 * tilt.cos();
+        let speed = (GRAVITY * reach * cosine).sqrt() * cosine;
+        let after = sliding.spheres()[1];
+        let energy = after.kinetic_energy() + GRAVITY * after.center[1];
+        // A substep along a sphere is straight, and as long as a thousandth of the radius or the contact time.
+        let allowed = 2e-3 + 2.0 * contact_time;
+        assert!(
+            (after.velocity[0] / speed - 1.0).abs() < allowed,
+            "{after:?} {speed}"
+        );
+        let before = GRAVITY * balls[1].center[1];
+        assert!((energy / before - 1.0).abs() < allowed, "{energy} {before}");
+    }
+}
+
 /// A step with a limit ends at the time that it reaches, says so, and goes on where it ended.
 #[test]
 fn a_step_ends_when_it_is_told_to() {
@@ -457,14 +486,23 @@ fn rows(count: usize, across: usize, seed: u64) -> Vec<HardSphere> {
 }
 
 fn check(name: &str, run: &Run, spheres: usize) {
+    check_end(name, run, spheres, [1e-9, 1e-5]);
+}
+
+/// Checks a run. At the end, the kinetic energy of a sphere and the deepest overlap are at most the given ones.
+fn check_end(name: &str, run: &Run, spheres: usize, [energy, deepest]: [f64; 2]) {
     // A pile at rest has no impacts, so the measure is the number of its contacts.
     let contacts = 6 * spheres as u64;
     let worst = run.impacts.iter().max().copied().unwrap_or_default();
     assert!(worst < 50 * contacts, "{name}: {worst} impacts in a frame");
     let worst = run.substeps.iter().max().copied().unwrap_or_default();
     assert!(worst < 2000, "{name}: {worst} substeps in a frame");
-    assert!(run.energy < 1e-9, "{name}: the energy is {}", run.energy);
-    assert!(run.deepest < 1e-5, "{name}: the overlap is {}", run.deepest);
+    assert!(run.energy < energy, "{name}: the energy is {}", run.energy);
+    assert!(
+        run.deepest < deepest,
+        "{name}: the overlap is {}",
+        run.deepest
+    );
     assert!(run.added < 2e-2, "{name}: the energy grew by {}", run.added);
     assert!(run.sunk.abs() < 1e-3, "{name}: sunk by {}", run.sunk);
     assert!(
@@ -715,24 +753,46 @@ fn piles_have_the_same_bytes_for_any_number_of_threads() {
 
 /// Piles and rows of many sizes, restitutions and contact times for 60 simulated seconds.
 #[test]
-#[ignore = "takes an hour; run it with `--ignored --nocapture`"]
+#[ignore = "takes hours; run it with `--ignored --nocapture`"]
 fn all_piles_and_rows_come_to_rest() {
-    for count in [2, 10, 40, 200, 1000, 10_000] {
+    for count in [2, 10, 40, 200, 1000] {
         for restitution in [0.0, 0.1, 0.5, 0.9, 0.99] {
             for contact_time in [1e-5, 1e-4, 1e-3, 1e-2, 1e-1] {
-                let name =
-                    format!("{count}, restitution {restitution}, contact time {contact_time}");
                 let across = (count / 5).clamp(2, 100);
-                let rules = options(walls(across as f32, 1e4, 2), [restitution; 2], contact_time);
-                let of_rows = run(&rows(count, across, 1), across as f64, 2, rules, 3600);
-                let rules = options(walls(4.0, 1e5, 3), [restitution; 2], contact_time);
-                let of_pile = run(&poured(count, 1), 4.0, 3, rules, 3600);
-                for (kind, run) in [("rows", of_rows), ("pile", of_pile)] {
+                let row = || {
+                    let rules =
+                        options(walls(across as f32, 1e4, 2), [restitution; 2], contact_time);
+                    run(&rows(count, across, 1), across as f64, 2, rules, 3600)
+                };
+                let pile = || {
+                    let rules = options(walls(4.0, 1e5, 3), [restitution; 2], contact_time);
+                    run(&poured(count, 1), 4.0, 3, rules, 3600)
+                };
+                // A few balls do not fill the floor, and slide on it without friction. The speed of a ball that goes
+                // to and fro between two walls at the distance w falls like w/((1 − e)·t).
+                let slides = 0.5 * (4.0 / ((1.0 - restitution) * 60.0)).powi(2);
+                // A ball with e = 0.99 that falls by 4.5 bounces for 191 seconds.
+                let loose = if restitution > 0.9 { 1e-5 } else { 1e-9 };
+                let most = if count < 40 { slides } else { loose };
+                // What waits for the end of a substep overlaps by as much.
+                let deepest = (GRAVITY * contact_time * contact_time).max(1e-4);
+                for (kind, run, most) in [("rows", row(), 1e-9), ("pile", pile(), most)] {
+                    let name =
+                        format!("{kind}, {count}, e = {restitution}, contact time {contact_time}");
+                    let median = |numbers: &[u64]| {
+                        let mut some: Vec<_> = numbers.iter().copied().filter(|&n| n > 0).collect();
+                        some.sort_unstable();
+                        (some.get(some.len() / 2).copied(), some.last().copied())
+                    };
                     println!(
-                        "{kind} of {name}: energy {:.1e}, overlap {:.1e}",
-                        run.energy, run.deepest
+                        "{name}: energy {:.1e}, added {:.1e}, overlap {:.1e}, impacts {:?}, substeps {:?}",
+                        run.energy,
+                        run.added,
+                        run.deepest,
+                        median(&run.impacts),
+                        median(&run.substeps)
                     );
-                    check(&name, &run, count);
+                    check_end(&name, &run, count, [most, deepest]);
                 }
             }
         }

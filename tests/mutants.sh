@@ -254,9 +254,31 @@ mutant 'a device rounds ties up' shaders/shared/wide_words.wgsl \
     'rest == 0x80000000u && (x & 1u) != 0u' 'rest == 0x80000000u' --lib pairs_near_tangency_are_decided
 mutant 'open pairs are not marked' shaders/shared/decide_found.wgsl \
     'Kept(found | vec4<u32>(0u, CAROM_GRAZING, 0u, 0u), true)' 'Kept(found, true)' --test embedding lists_on_the_device
+mutant 'times of a step with previous centers are those of a step of length 1' shaders/shared/decide_found.wgsl \
+    'factor != ONE_BITS && times.x != 0u' 'false' --test embedding previous_centers
+mutant 'a device is trusted before its self-test' src/gpu/collide/record_step.rs \
+    '(true, false) => FLAG_DECIDE,' '(true, false) => FLAG_DECIDE | FLAG_TRUSTED,' --test embedding until_the_device_has_passed
+mutant 'neighbours of an untested device are kept' shaders/neighbors/neighbors_finish.wgsl \
+    ' && (params.flags & FLAG_TRUSTED) != 0u' '' --test neighbors_gpu a_list_of_an_untested_device
+mutant 'a dropped self-test is not repeated' src/gpu/device/device_kernels.rs \
+    'passed.map_or(UNTESTED,' 'passed.map_or(WRONG,' --test embedding until_the_device_has_passed
+mutant 'a device that is not trusted drops pairs' shaders/shared/decide_found.wgsl \
+    'open || (!trusted && decided.verdict == MISS)' 'open' --test embedding until_the_device_has_passed
+mutant 'pairs keep any order in their rows' shaders/reduce/parts/row_order.wgsl \
+    'end - begin <= LONGEST_ROW' 'false' --lib in_order_and_in_few_bytes
+mutant 'images of a pair keep any order' shaders/reduce/parts/row_order.wgsl \
+    'one.z < other.z ||' '' --lib in_order_and_in_few_bytes
+mutant 'equal pairs get one place' shaders/reduce/parts/row_order.wgsl \
+    '(one.z == other.z && if_equal)' 'false' --lib a_device_that_decides
+mutant 'depths arrive as times' shaders/reduce/parts/row_order.wgsl \
+    'select(toi, depth | SIGN, depth != 0u)' 'toi' --lib in_order_and_in_few_bytes
+mutant 'the host does not sort long rows' src/reduce/sort.rs \
+    '<= key(&two[1])' '< key(&two[1]) || true' --lib rows_of_any_length
+mutant 'each task of short records begins with the first row' src/gpu/detector_backend.rs \
+    '(first..).zip(part' '(0..).zip(part' --lib whatever_part
 mutant 'the rest of a long list begins at its first pair' src/gpu/detector_backend.rs \
-    'self.read(&list, first, &mut pairs[first..], convert, wait)' \
-    'self.read(&list, 0, &mut pairs[first..], convert, wait)' --lib whatever_part
+    'self.read((&list, record), first, rest, convert, wait)' \
+    'self.read((&list, record), 0, rest, convert, wait)' --lib whatever_part
 mutant '< instead of <= at the closest approach' src/exact/integers.rs \
     '&closing * &closing >= ' '&closing * &closing > ' --test reference a_tangent_pass
 mutant '< instead of <= at the end of the step' src/exact/integers.rs \
@@ -487,7 +509,7 @@ mutant 'a block of columns begins too early' src/spheres.rs \
 mutant 'the GPU keeps a list until a particle has moved by the whole skin' shaders/neighbors/neighbors_check.wgsl \
     'dot(moved, moved) <= MOST_MOVED' 'dot(moved, moved) <= 4.0 * MOST_MOVED' --test neighbors_gpu a_list_is_kept
 mutant 'the GPU keeps an incomplete list' shaders/neighbors/neighbors_finish.wgsl \
-    'if (results.status & CAROM_INCOMPLETE) == 0u {' 'if true {' --test neighbors_gpu only_a_complete
+    'if (results.status & CAROM_INCOMPLETE) == 0u && ' 'if ' --test neighbors_gpu only_a_complete
 mutant 'the images of one particle are not sorted, on the GPU' shaders/neighbors/neighbors_full.wgsl \
     'let pair = mirrored(by_b.y);' 'let pair = by_b.y;' --test neighbors_gpu lists_are
 
@@ -515,6 +537,14 @@ mutant 'the image of an impact ignores that the sphere is outside the cell' src/
 mutant 'pairs across a face are sought too near the face' src/dynamics/neighbors.rs \
     'let reach = reach + f64::from(self.boxes.most_radius());' 'let reach = 0.2 * reach;' \
     --test dynamics spheres_of_a
+mutant 'spheres that ignore each other are sought' src/dynamics/neighbors.rs \
+    'own.ignores(&other) || ' '' --test dynamics little_at_one_point
+mutant 'spheres of one body are sought' src/dynamics/neighbors.rs \
+    '(self.body.is_some() && self.body == others.body)' 'false' --test dynamics little_at_one_point
+mutant 'spheres are left out if some near them ignore each other' src/dynamics/neighbors.rs \
+    'groups: self.groups & other.groups' 'groups: self.groups | other.groups' --test dynamics groups_and_bodies
+mutant 'leaves that are left out are still searched' src/dynamics/boxes.rs \
+    'self.copy_box(None, place);' 'let _ = place;' --lib left_out
 mutant 'a wide sphere is sought only among spheres of larger index' src/dynamics/neighbors.rs \
     '(is_wide || place < other)' '(place < other || is_wide && place > usize::MAX as u32)' \
     --test dynamics fast_spheres
@@ -559,6 +589,10 @@ mutant 'elastic balls come to rest' src/dynamics/replay.rs \
     'blow.approach >= ELASTIC * setting.slow' 'false' --test dynamics_rest elastic_ball
 mutant 'spheres hover when their support is gone' src/dynamics/rest.rs \
     'longest = longest.min(most.max(options.contact_time));' '' --test dynamics_rest knocked_away
+mutant 'what rests slips along a sphere as far as it likes' src/dynamics/rest.rs \
+    'longest.min((SLIP * pair.radius / slip).max(options.contact_time));' 'longest;' --test dynamics_rest slides_down
+mutant 'bodies without room collide by pairs' src/dynamics/replay.rs \
+    'link.impacts > 0 && scratch.is_crowded(index, time, setting)' 'false' --test dynamics_rest rows_without_room
 mutant 'walls do not bear what rests on them' src/dynamics/rest.rs \
     'let momentum = contact.normal * contact.impulse;' 'let momentum = contact.normal * 0.0;' --test dynamics_rest slides_slowly
 mutant 'walls do not bear what sleeps on them' src/dynamics/rest.rs \
@@ -716,6 +750,12 @@ mutant 'collapses leave no strain' shaders/dynamics/simulation_commit.wgsl \
     'rest + f32(touches[2u * i + 1u].z)' 'rest' --test dynamics_gpu squeezed_disc
 mutant 'the last third of the rounds adds impacts' shaders/dynamics/simulation_strike.wgsl \
     'RESTS && 3u * simulation.round >= 2u * simulation_request.rounds' 'false' --test dynamics_gpu chain_of_impacts
+mutant 'rounds are too few for rest' src/gpu/simulate/simulation.rs \
+    'options.rounds.max(LEAST_ROUNDS)' 'options.rounds' --test dynamics_gpu chain_of_impacts
+mutant 'what rests slips along a sphere as far as it likes on the GPU' shaders/dynamics/simulation_settle.wgsl \
+    'at_most(SLIP * body.radius / speed, true);' '' --test dynamics_gpu slides_down
+mutant 'crowded spheres do not collapse' shaders/dynamics/parts/paths.wgsl \
+    'number).start - since < simulation.contact_time;' 'number).start < since;' --test dynamics_gpu collapses_at_once
 mutant 'spheres hover when their support is gone on the GPU' shaders/dynamics/simulation_settle.wgsl \
     'at_most(fall, header.w != 0u);' '' --test dynamics_gpu knocked_away
 mutant 'a sphere that begins to fall gains energy' shaders/dynamics/simulation_commit.wgsl \

@@ -38,7 +38,18 @@ struct World {
 }
 
 impl World {
+    /// The device has passed its self-test.
     fn new(options: &BufferOptions) -> Self {
+        let mut world = Self::untested(options);
+        let mut encoder = world.device.encoder();
+        let recorded = world.buffers.record(&mut encoder, &Step::new(&[], 1.0));
+        recorded.unwrap_or_else(|error| panic!("{error}"));
+        world.device.queue.submit([encoder.finish()]);
+        world.device.wait();
+        world
+    }
+
+    fn untested(options: &BufferOptions) -> Self {
         let device = Device::real();
         let pipeline = device.pipeline();
         let buffers = pipeline.create_buffers(options).expect("buffers");
@@ -468,4 +479,21 @@ fn an_exact_readback_has_the_pairs_for_which_the_list_was_made() {
         assert!(pairs.eq(expected.pairs().iter().copied()));
         assert_eq!(step.collisions.pairs.images(), expected.pairs().images());
     }
+}
+
+#[test]
+fn a_list_of_an_untested_device_is_not_kept() {
+    let mut world = World::untested(&BufferOptions::new(300).with_pairs(9000).with_neighbors());
+    let spheres = particles(&mut Rng::with_seed(39), 300);
+    let search = NeighborSearch::within(&spheres, 0.9);
+    let lists = [(); 3].map(|()| world.search(&search));
+    assert_eq!(lists.each_ref().map(|list| list.kept), [false, false, true]);
+    let grazing = |list: &Read| list.entries.iter().filter(|entry| entry[3] == 1).count();
+    assert!(lists[0].entries.len() > 100);
+    assert_eq!(grazing(&lists[0]), lists[0].entries.len());
+    assert_eq!(grazing(&lists[1]), 0);
+    let expected = on_cpu(&search);
+    lists
+        .iter()
+        .for_each(|list| assert_same(list, &expected, 300));
 }

@@ -19,6 +19,11 @@
 
 // Largest ratio of the durations of two successive substeps.
 const LONGER = 2.0;
+// A substep that was rolled back is begun again with this share of its duration, if a shorter one may help.
+const SHORTER = 0.5;
+// After many rounds, the next substep is at most this many times as long as the last one. After an early end, it is
+// planned at least this many times as long as the last one was.
+const LITTLE_SHORTER = 0.8;
 // A substep should have at most this many candidate pairs for each sphere, but may always have `FEW` in all.
 const CANDIDATES = 6.0;
 const FEW = 1000u;
@@ -86,13 +91,12 @@ fn lengthen() {
     let wanted = 0.5 * spheres * simulation_request.impacts + FEW_IMPACTS;
     var longer = min(wanted / max(impacts, 0.1), LONGER);
     if f32(simulation.round) > ROUNDS * f32(simulation_request.rounds) {
-        longer = min(longer, 0.8);
+        longer = min(longer, LITTLE_SHORTER);
     }
     var next = simulation.substep * longer;
-    // If the substep has ended early, the next one is planned at least 0.8 times as long as this one was, and may end
-    // early again. This takes fewer substeps than a plan that is too short.
+    // After an early end, the next substep may end early again. This takes fewer substeps than a plan that is too short.
     if simulation.substep < planned {
-        next = max(next, 0.8 * planned);
+        next = max(next, LITTLE_SHORTER * planned);
     }
     // Many candidate pairs make the next substep shorter. But pairs of spheres of one compound body, or that overlap, are
     // not counted for this, because a shorter substep would have as many of them.
@@ -177,7 +181,7 @@ fn reject(left: bool) {
     } else if left || simulation.settled == 3u {
         simulation.status |= CAROM_LEFT_PAD;
         // A sphere that has moved farther than its pad gets a wider pad in the next attempt. So this
-        // attempt has the same duration. Only after three failures in a row is the duration halved.
+        // attempt has the same duration. Only after three failures in a row is it shorter.
         shorter = !left || simulation.failures > 2u;
     } else {
         simulation.status |= CAROM_IMPACTS_FULL;
@@ -188,7 +192,7 @@ fn reject(left: bool) {
     }
     simulation.pace = simulation.substep;
     if shorter {
-        simulation.pace = 0.5 * simulation.substep;
+        simulation.pace = SHORTER * simulation.substep;
     }
 }
 

@@ -22,7 +22,8 @@ fn main() {
     results.neighbors = results.sorted * (1u + neighbor_request.full);
     neighbors_dispatch = dispatch_over(results.neighbors);
     results.neighbor_columns = neighbors_dispatch.x;
-    if (results.status & CAROM_INCOMPLETE) == 0u {
+    // Other lists are not kept.
+    if (results.status & CAROM_INCOMPLETE) == 0u && (params.flags & FLAG_TRUSTED) != 0u {
         neighbor_state.request = neighbor_request;
         neighbor_state.particles = params.spheres;
     }

@@ -315,7 +315,8 @@ fn carom_wall_contact(
     return CaromWallContact(point, dot(approach, normal), normal, CAROM_FACE);
 }
 
-// Returns the point nearest to p of a triangle with the corners 0, b and c.
+// Returns the point nearest to p of a triangle with the corners 0, b and c. The triangle
+// must have an area.
 fn carom_nearest(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> vec3<f32> {
     return carom_nearest_part(p, b, c).point;
 }
@@ -464,7 +465,7 @@ struct CaromSimulation {
     cell: f32,
     // Number of the current round. `settled` is 0 in the rounds, 1 if no path has changed
     // in the last round, 2 if also no sphere has left its pad, and 3 if too many spheres
-    // have.
+    // have, or if the list of their further candidates is full.
     round: u32,
     settled: u32,
     // Number of spheres whose next impact the current round has to find.

@@ -22,7 +22,8 @@ struct Kept {
     kept: bool,
 }
 
-// The bit CAROM_GRAZING marks a pair that may have been found several times.
+// The bit CAROM_GRAZING marks a pair that may have been found several times, and all
+// pairs of a device that is not trusted.
 fn decided_pair(found: vec4<u32>, by: Displacement) -> Kept {
     let i = words_of(found.x);
     let j = words_of((found.y & ~CAROM_GRAZING) + params.b_offset);
@@ -36,10 +37,12 @@ fn decided_pair(found: vec4<u32>, by: Displacement) -> Kept {
         open = open || (factor != 0u && (factor < 0x800000u || !product.normal));
         times.x = select(product.bits, 0u, factor == 0u);
     }
-    if open {
+    let trusted = (params.flags & FLAG_TRUSTED) != 0u;
+    let mark = vec4<u32>(0u, select(CAROM_GRAZING, 0u, trusted), 0u, 0u);
+    if open || (!trusted && decided.verdict == MISS) {
         return Kept(found | vec4<u32>(0u, CAROM_GRAZING, 0u, 0u), true);
     }
-    return Kept(vec4<u32>(found.xy, times), decided.verdict != MISS);
+    return Kept(vec4<u32>(found.xy, times) | mark, decided.verdict != MISS);
 }
 
 fn place_of_kept(kept: Kept, local: u32) -> u32 {

@@ -1,5 +1,5 @@
-// Adds the status of the step between spheres and triangles to the status of the whole step. Dispatched as
-// one invocation, after `wall_results.wgsl`.
+// Adds the status of the step between spheres and triangles to the status of the whole step or substep. Dispatched as
+// one invocation, in a step after `wall_results.wgsl`.
 
 #import carom::{CAROM_IMAGE_OUT_OF_RANGE, CAROM_MESH_TRUNCATED, CAROM_NONE, CAROM_TOO_CROWDED}
 #import carom::{CAROM_TOO_MANY_SEGMENTS, CAROM_TRUNCATED, CAROM_UNFINISHED, CAROM_WALL, CaromResults}

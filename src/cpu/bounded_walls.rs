@@ -47,7 +47,7 @@ impl<'a> Targets<'a> {
                     ..round.ball()?
                 },
             )),
-            _ => None,
+            Solid::HalfSpace(_) => None,
         };
         let simple = walls.simple().iter().enumerate();
         let spheres: Vec<_> = simple.filter_map(solid_sphere).collect();

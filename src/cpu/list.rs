@@ -8,8 +8,6 @@
 use std::ops::Range;
 
 #[cfg(feature = "gpu")]
-use bytemuck::Pod;
-#[cfg(feature = "gpu")]
 use rayon::prelude::*;
 use wide::i32x4;
 
@@ -135,16 +133,15 @@ pub(crate) fn sort_images(
 /// For long lists, this takes less time than rayon's sort, which begins with passes of one
 /// thread over the whole list.
 #[cfg(feature = "gpu")]
-pub(crate) fn sort_reported<R: Pod + Send + Sync>(
-    reported: &mut [R],
-    buckets: &mut Buckets<R>,
-    pair: impl Fn(&R) -> ReportedPair + Sync,
+pub(crate) fn sort_reported(
+    reported: &mut [ReportedPair],
+    buckets: &mut Buckets<ReportedPair>,
 ) -> Result<(), Error> {
-    let index = |item: &R| pair(item).a;
+    let index = |pair: &ReportedPair| pair.a;
     let last = reported.par_iter().with_min_len(CHUNK).map(index);
     let range = last.max().map_or(0, |last| last as usize + 1);
     let parts: Vec<_> = reported.chunks(CHUNK).collect();
-    let make = |part: usize, unsorted: &mut Vec<R>| {
+    let make = |part: usize, unsorted: &mut Vec<ReportedPair>| {
         unsorted.extend_from_slice(parts[part]);
         Ok(())
     };
@@ -155,7 +152,7 @@ pub(crate) fn sort_reported<R: Pod + Send + Sync>(
             *place = *pair;
         }
         // One sphere may be in most of the pairs.
-        part.par_sort_unstable_by_key(|item| pair(item).key());
+        part.par_sort_unstable_by_key(Report::key);
         Ok(())
     })
 }

@@ -104,7 +104,7 @@ impl Tested {
             Solid::Round(round) => {
                 CylinderImages::new(round, domain).map_or(WallImages::None, WallImages::Around)
             }
-            _ => WallImages::None,
+            Solid::HalfSpace(_) => WallImages::None,
         };
         Self {
             wall: *wall,

@@ -12,7 +12,7 @@ use super::*;
 /// have room for `pairs` pairs and `segments` time segments. `None` stands for carom's usual
 /// capacity.
 fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detector {
-    let gpu = block_on(Gpu::new(false))
+    let gpu = block_on(Gpu::new(false, false))
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"));
     Detector {
         options: Options::new().with_backend(backend),

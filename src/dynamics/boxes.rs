@@ -110,6 +110,36 @@ impl NearLeaves {
         &self.found[..self.count]
     }
 
+    /// Leaves out the leaves for which `keep` returns false.
+    pub(crate) fn retain(&mut self, keep: impl Fn(u32) -> bool) {
+        let mut kept = 0;
+        for place in 0..self.leaves.len() {
+            let leaf = self.leaves[place];
+            if keep(leaf) {
+                self.leaves[kept] = leaf;
+                self.copy_box(Some(place), kept);
+                kept += 1;
+            }
+        }
+        self.leaves.truncate(kept);
+        self.boxes.truncate(kept.div_ceil(LANES));
+        for place in kept..LANES * self.boxes.len() {
+            self.copy_box(None, place);
+        }
+    }
+
+    /// Copies a box to another place, or makes the box there overlap nothing.
+    fn copy_box(&mut self, from: Option<usize>, to: usize) {
+        for (corner, nothing) in [f32::INFINITY, f32::NEG_INFINITY].into_iter().enumerate() {
+            for k in 0..3 {
+                let number =
+                    |place: usize| self.boxes[place / LANES][corner][k].as_array()[place % LANES];
+                let number = from.map_or(nothing, number);
+                self.boxes[to / LANES][corner][k].as_mut_array()[to % LANES] = number;
+            }
+        }
+    }
+
     fn add(&mut self, leaf: u32, node: &SphereNode, place: usize) -> Result<(), Error> {
         let lane = self.leaves.len() % LANES;
         if lane == 0 {
@@ -552,6 +582,28 @@ static PICKED: [Picked; 1 << EIGHT] = {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Some leaves are left out, and all spheres of the others are found.
+    #[test]
+    fn leaves_that_are_left_out_are_not_searched() {
+        let spheres = vec![Sphere::new([1.0; 3], 1.0); 300];
+        let (mut boxes, mut near) = (Boxes::default(), NearLeaves::default());
+        let leaves = spheres.par_chunks(EIGHT).map(Leaf::new);
+        boxes.fill(leaves, false).expect("the tree fits in memory");
+        for share in [1, 2, 3, 7, 100] {
+            let keep = |leaf: u32| leaf % share == share - 1;
+            boxes
+                .near(&bounds_of(&spheres), &mut near)
+                .expect("the list fits in memory");
+            near.retain(keep);
+            boxes
+                .find(&mut near, &spheres[0])
+                .expect("the list fits in memory");
+            let all = 0..narrow(spheres.len());
+            let expected: Vec<_> = all.filter(|&k| keep(k / narrow(EIGHT))).collect();
+            assert_eq!(near.found(), expected);
+        }
+    }
 
     /// Spheres of many sizes, some of which grow after the tree is made.
     #[test]

@@ -258,10 +258,9 @@ fn look_along<T: AsMut<Pressed>>(bodies: &mut [Body], contacts: &mut [T]) -> [f6
     let (mut energy, mut slope, mut square, mut room) = (0.0, 0.0, 0.0, f64::INFINITY);
     for contact in contacts.iter_mut() {
         let contact = contact.as_mut();
-        let changes = contact
-            .both()
-            .map(|(body, sign)| bodies[body as usize].change * sign);
-        contact.curvature = contact.normal.dot(changes.sum()) * contact.unit;
+        let [a, b] = contact.ends.map(|end| bodies[end as usize].change);
+        let parts = if contact.wall.is_some() { -a } else { b - a };
+        contact.curvature = contact.normal.dot(parts) * contact.unit;
         energy += contact.direction * contact.curvature;
         slope += contact.direction * contact.gradient;
         square += contact.direction * contact.direction;

@@ -46,6 +46,48 @@ struct RowChunk {
     with_images: Vec<([u32; 2], [i32; 3])>,
 }
 
+/// What some spheres have in common: bits of their collision groups, and a compound body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Common {
+    groups: u32,
+    /// `None` if the spheres belong to several bodies, or some to none.
+    body: Option<u32>,
+}
+
+impl Common {
+    /// Returns what the present spheres of a range have in common, or `None` if there are none.
+    fn of(
+        places: impl Iterator<Item = usize>,
+        padded: &[Sphere],
+        start: &Start<'_>,
+    ) -> Option<Self> {
+        let present = places.filter(|&place| !start.removed[place]);
+        let each = present.map(|place| Self {
+            groups: padded[place].groups,
+            body: (start.options.bodies.get(start.ids[place] as usize))
+                .copied()
+                .flatten(),
+        });
+        each.reduce(Self::both)
+    }
+
+    fn both(self, other: Self) -> Self {
+        Self {
+            groups: self.groups & other.groups,
+            body: self.body.filter(|_| self.body == other.body),
+        }
+    }
+
+    /// Returns whether none of the spheres can meet any of others.
+    fn pass(self, others: Self) -> bool {
+        let [own, other] = [self, others].map(|common| Sphere {
+            groups: common.groups,
+            ..Sphere::default()
+        });
+        own.ignores(&other) || (self.body.is_some() && self.body == others.body)
+    }
+}
+
 /// The data that all threads of a search share. The search finds the pairs of spheres that overlap
 /// when their radii are enlarged by their pads.
 #[derive(Debug)]
@@ -60,6 +102,10 @@ struct CandidateSearch<'a> {
     /// Whether every two spheres can meet, because there are no compound bodies, no collision
     /// groups, no removed spheres and no spheres of infinite mass.
     all_meet: bool,
+    /// What the spheres of each leaf have in common, and what all spheres have. Empty without collision groups and
+    /// compound bodies.
+    common: Vec<Option<Common>>,
+    of_all: Option<Common>,
     /// Whether to search for pairs of a sphere and a periodic image of another sphere.
     any_images: bool,
     /// Tests the pairs in float64, if float32 is too coarse for the extent of all spheres.
@@ -93,12 +139,23 @@ impl CandidateRows {
         let missing = count.saturating_sub(self.chunks.len());
         reserve(&mut self.chunks, missing)?;
         self.chunks.resize_with(count, RowChunk::default);
+        let mut common = Vec::new();
+        if !(start.options.groups.is_empty() && start.options.bodies.is_empty()) {
+            reserve(&mut common, padded.len().div_ceil(EIGHT))?;
+            let all = (0..padded.len()).step_by(EIGHT);
+            common.extend(all.map(|first| {
+                let leaf = first..padded.len().min(first + EIGHT);
+                Common::of(leaf, padded, start)
+            }));
+        }
         let search = CandidateSearch {
             padded,
             boxes,
             start,
             beyond,
             all_meet: start.all_meet(),
+            of_all: common.iter().copied().flatten().reduce(Common::both),
+            common,
             any_images,
             fine,
             entries: AtomicU64::new(0),
@@ -241,7 +298,19 @@ impl RowChunk {
     ) -> Result<(), Error> {
         let own = &search.padded[leaf.clone()];
         let before = self.entries.len();
+        let number = leaf.start / EIGHT;
+        if search.passes(number, search.of_all) {
+            for _ in leaf {
+                push(&mut self.middles, narrow(before))?;
+                push(&mut self.starts, narrow(before))?;
+            }
+            return Ok(());
+        }
         search.boxes.near(&bounds_of(own), &mut scratch.near)?;
+        if !search.common.is_empty() {
+            let others = |leaf: u32| search.common[leaf as usize];
+            (scratch.near).retain(|leaf| !search.passes(number, others(leaf)));
+        }
         for (sphere, place) in own.iter().zip(leaf) {
             let place = narrow(place);
             search.boxes.find(&mut scratch.near, sphere)?;
@@ -457,6 +526,13 @@ impl CandidateSearch<'_> {
             return Err(Error::TooManyImages { needed, limit });
         }
         Ok(())
+    }
+
+    /// Returns whether no sphere of a leaf can meet any of others, which have something in common.
+    fn passes(&self, leaf: usize, others: Option<Common>) -> bool {
+        let own = self.common.get(leaf).copied().flatten();
+        own.zip(others)
+            .is_some_and(|(own, others)| own.pass(others))
     }
 
     #[inline]

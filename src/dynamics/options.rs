@@ -207,7 +207,8 @@ impl SimulationOptions {
     }
 
     /// Sets the target for the mean number of impacts of each sphere in a substep. The default is 0.4 on the CPU and
-    /// 0.2 on a GPU. A target affects the speed, and the rounding of results, but not the physics.
+    /// 0.2 on a GPU. A target affects the speed, and results only through rounding. But with a contact time, some impacts
+    /// wait for the end of a substep or are counted within it, so that results depend on the target a little more.
     #[must_use]
     pub fn with_impacts_per_substep(mut self, impacts: f64) -> Self {
         self.impacts_per_substep = Some(impacts);

@@ -12,7 +12,7 @@ const CANDIDATES: f64 = 5.0;
 /// spheres overlap so much that their pairs do not count.
 const CROWDED: f64 = 8.0;
 
-/// Largest number of substeps that use the candidates of one search.
+/// A search finds the candidates of at most this number of substeps of the intended duration.
 const SUBSTEPS: f64 = 2.0;
 
 /// If a substep is longer than this multiple of the duration that [`Pace::set`] chooses for the
@@ -22,7 +22,8 @@ const TOO_LONG: f64 = 3.0;
 /// Largest ratio of the durations of two successive substeps.
 const LONGER: f64 = 2.0;
 
-/// A substep that is too long to be searched is shortened by this ratio.
+/// A substep that exceeds a limit (of candidates, images or impacts: `is_limit` in `simulation.rs`) is shortened by this
+/// ratio. On a GPU, it is halved (`SHORTER` in `simulation_judge.wgsl`).
 const SHORTER: f64 = 8.0;
 
 /// Impacts do not shorten a substep to less than a certain share of its step: this number, divided

@@ -38,6 +38,8 @@ impl Grazing {
 struct Counts {
     grazing: Grazing,
     misses: usize,
+    /// Pairs that the GPU has decided wrongly.
+    wrong: usize,
 }
 
 impl Counts {
@@ -45,6 +47,7 @@ impl Counts {
         Self {
             grazing: self.grazing.plus(other.grazing),
             misses: self.misses + other.misses,
+            wrong: self.wrong + other.wrong,
         }
     }
 }
@@ -52,7 +55,7 @@ impl Counts {
 /// Even, because pairs are tested two at a time.
 const TASK: usize = 4096;
 
-/// In debug builds, the host decides one of so many pairs that a GPU has decided.
+/// If pairs are checked, the host decides one of so many pairs that a GPU has decided.
 #[cfg(feature = "gpu")]
 const CHECKED: usize = 1024;
 
@@ -198,6 +201,16 @@ pub(crate) struct Settling<'a> {
     pub(crate) domain: &'a Domain,
     pub(crate) dt: f32,
     pub(crate) times: f32,
+    /// To find errors of drivers.
+    pub(crate) checked: bool,
+}
+
+#[cfg(feature = "gpu")]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SettledPairs {
+    pub(crate) grazing: Grazing,
+    /// A checked pair was wrong, so others may be.
+    pub(crate) wrong: bool,
 }
 
 /// Decides the pairs that a GPU has left open, which have the flag [`GRAZING`] in `b`, and
@@ -208,19 +221,19 @@ pub(crate) fn settle(
     step: &Settling<'_>,
     pairs: &mut Vec<Collision>,
     images: &mut Vec<[i32; 3]>,
-) -> Result<Grazing, Error> {
+) -> Result<SettledPairs, Error> {
     if images.is_empty() {
         return settle_listed(spheres, step, pairs);
     }
     let mut listed: Vec<ImageCollision> = allocate(pairs.len(), LIST)?;
     let all = pairs.iter().zip(images.iter());
     listed.extend(all.map(|(&pair, &image)| ImageCollision::new(pair, image)));
-    let grazing = settle_listed(spheres, step, &mut listed)?;
+    let settled = settle_listed(spheres, step, &mut listed)?;
     pairs.clear();
     pairs.extend(listed.iter().map(|listed| *listed.pair()));
     images.clear();
     images.extend(listed.iter().map(|listed| listed.image));
-    Ok(grazing)
+    Ok(settled)
 }
 
 #[cfg(feature = "gpu")]
@@ -228,7 +241,7 @@ fn settle_listed<L: Listed>(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     step: &Settling<'_>,
     pairs: &mut Vec<L>,
-) -> Result<Grazing, Error> {
+) -> Result<SettledPairs, Error> {
     sort(pairs, |pair: &L| pair.report().key());
     let counts = pairs.par_chunks_mut(TASK).map(|pairs| {
         let mut counts = Counts::default();
@@ -236,8 +249,7 @@ fn settle_listed<L: Listed>(
             let report = listed.report();
             let ReportedPair { a, b } = report.pair();
             let open = b & GRAZING != 0;
-            // To find errors of drivers.
-            let is_checked = cfg!(debug_assertions) && index % CHECKED == 0;
+            let is_checked = step.checked && index % CHECKED == 0;
             if !open && !is_checked {
                 continue;
             }
@@ -261,6 +273,7 @@ fn settle_listed<L: Listed>(
                 depth,
             });
             if !open && pair != *listed.pair() {
+                counts.wrong += 1;
                 log_wrong_pair(listed.pair(), found);
             }
             *listed = L::new(pair, report.image());
@@ -271,7 +284,10 @@ fn settle_listed<L: Listed>(
     if counts.misses > 0 {
         pairs.retain(|pair| pair.pair().a != MISS.a);
     }
-    Ok(counts.grazing)
+    Ok(SettledPairs {
+        grazing: counts.grazing,
+        wrong: counts.wrong > 0,
+    })
 }
 
 /// docs/exact.md proves this impossible, unless the driver has errors.

@@ -7,10 +7,10 @@ use rayon::prelude::*;
 use wgpu::DeviceType;
 
 use super::pipeline::CollisionPipeline;
-use super::self_test::SelfTest;
+use super::self_test::{SelfTest, log_failure};
 use crate::blocking::Wait;
 use crate::cpu::{Buckets, sort_reported};
-use crate::exact::{GRAZING, Grazing, Listed, ReportedPair, Settling, decide_step, settle};
+use crate::exact::{GRAZING, Grazing, ReportedPair, SettledPairs, Settling, decide_step, settle};
 use crate::gpu::collide::buffers::{BufferCapacity, Buffers};
 use crate::gpu::collide::collision_buffers::CollisionBuffers;
 use crate::gpu::collide::options::BufferOptions;
@@ -41,12 +41,15 @@ pub(crate) struct Gpu {
     /// Not on a software adapter, where the host is faster, and not if the device has not
     /// passed its self-test.
     pub(super) decides: bool,
+    /// Whether the host decides some pairs again, to find errors of the driver.
+    checks: bool,
     /// As the device has reported them, if the host decides.
     reported: ReusedVec<ReportedPair>,
     /// Empty in open space.
     reported_images: ReusedVec<[i32; 3]>,
     buckets: Buckets<ReportedPair>,
-    decided_buckets: Buckets<Collision>,
+    /// Used if the device sends short records.
+    row_ends: ReusedVec<u32>,
     /// Number of pairs that are copied together with the counts, before their number is known.
     ahead: usize,
     /// `None` derives a capacity from the number of spheres.
@@ -55,6 +58,12 @@ pub(crate) struct Gpu {
     at_work: bool,
     #[cfg(test)]
     pub(super) noise: Option<u64>,
+    /// As a driver with errors.
+    #[cfg(test)]
+    spoils: bool,
+    /// The bytes read back by each submission.
+    #[cfg(test)]
+    traffic: Vec<usize>,
 }
 
 /// Every device can create a buffer of this size.
@@ -91,7 +100,7 @@ fn instance() -> wgpu::Instance {
 }
 
 impl Gpu {
-    pub(crate) async fn new(hardware: bool) -> Result<Self, Error> {
+    pub(crate) async fn new(hardware: bool, checks: bool) -> Result<Self, Error> {
         let mut adapters = instance().enumerate_adapters(wgpu::Backends::all()).await;
         adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
         let Some(adapter) = adapters.into_iter().next() else {
@@ -123,6 +132,7 @@ impl Gpu {
         let mut gpu = Self {
             adapter: format!("{} ({})", info.name, info.backend),
             decides: !pipeline.kernels.context.software,
+            checks: checks || cfg!(debug_assertions),
             pipeline,
             device,
             queue,
@@ -131,19 +141,19 @@ impl Gpu {
             reported: ReusedVec::default(),
             reported_images: ReusedVec::default(),
             buckets: Buckets::default(),
-            decided_buckets: Buckets::default(),
+            row_ends: ReusedVec::default(),
             ahead: FIRST_AHEAD,
             first: [None; 2],
             at_work: false,
             #[cfg(test)]
             noise: None,
+            #[cfg(test)]
+            spoils: false,
+            #[cfg(test)]
+            traffic: Vec::new(),
         };
-        if gpu.decides && !gpu.passes_self_test().await? {
-            log::error!(
-                "{} decides pairs wrongly, so the host decides them",
-                gpu.adapter
-            );
-            gpu.decides = false;
+        if gpu.decides {
+            gpu.decides = gpu.passes_self_test().await?;
         }
         Ok(gpu)
     }
@@ -154,15 +164,19 @@ impl Gpu {
             let test = SelfTest::new(kernels)?;
             let mut encoder = encoder(&self.device);
             test.record(&mut encoder);
-            let [counters, decided] = test.read();
-            let parts = [(counters, 0, counters.size()), (decided, 0, decided.size())];
+            let parts = test.parts();
             let staging = read_now::staging(&self.device, size_of_parts(&parts));
             let reading = read_now::submit(&self.queue, encoder, &parts, staging);
             Ok((test, reading))
         };
         let (test, reading) = kernels.context.scoped_async(submit).await?;
         self.finish_work(Wait::Await)?;
-        Ok(test.passes(&reading.bytes().await?))
+        let passed = test.passes(&reading.bytes().await?);
+        if !passed {
+            log_failure(&self.adapter);
+        }
+        kernels.trust.end(Some(passed));
+        Ok(passed)
     }
 
     pub(crate) fn adapter(&self) -> &str {
@@ -178,29 +192,48 @@ impl Gpu {
         pairs: &mut Vec<Collision>,
         images: &mut Vec<[i32; 3]>,
     ) -> Result<StepOutcome, Error> {
-        if self.at_work {
-            // The future of an earlier step was dropped, and the device may still use the buffers.
-            self.buffers = None;
+        loop {
+            if self.at_work {
+                // The future of an earlier step was dropped, and the device may still use the buffers.
+                self.buffers = None;
+            }
+            self.at_work = true;
+            let outcome = self.attempts(step, limits, wait, (pairs, images)).await;
+            self.at_work = false;
+            let mut outcome = outcome?;
+            let clock = Instant::now();
+            let count = self.reported.len().max(pairs.len());
+            let settled = threads::run(count, || self.decide(&step, pairs, images))?;
+            if settled.wrong {
+                log_failure(&self.adapter);
+                self.pipeline.kernels.trust.end(Some(false));
+                self.decides = false;
+                self.buffers = None;
+                continue;
+            }
+            outcome.grazing = settled.grazing;
+            outcome.stages.push(("decide", clock.elapsed()));
+            return Ok(outcome);
         }
-        self.at_work = true;
-        let outcome = self.attempts(step, limits, wait, (pairs, images)).await;
-        self.at_work = false;
-        let mut outcome = outcome?;
-        let clock = Instant::now();
-        let count = self.reported.len().max(pairs.len());
-        let decide = || {
-            if self.decides {
-                return self.settle(&step, pairs, images);
-            }
-            if self.reported_images.is_empty() {
-                sort_reported(&mut self.reported, &mut self.buckets, |&pair| pair)?;
-            }
-            let reported = (&mut *self.reported, &**self.reported_images);
-            decide_step(&step, reported, pairs, images)
-        };
-        outcome.grazing = threads::run(count, decide)?;
-        outcome.stages.push(("decide", clock.elapsed()));
-        Ok(outcome)
+    }
+
+    fn decide(
+        &mut self,
+        step: &CheckedStep<'_>,
+        pairs: &mut Vec<Collision>,
+        images: &mut Vec<[i32; 3]>,
+    ) -> Result<SettledPairs, Error> {
+        if self.decides {
+            return self.settle(step, pairs, images);
+        }
+        if self.reported_images.is_empty() {
+            sort_reported(&mut self.reported, &mut self.buckets)?;
+        }
+        let reported = (&mut *self.reported, &**self.reported_images);
+        Ok(SettledPairs {
+            grazing: decide_step(step, reported, pairs, images)?,
+            wrong: false,
+        })
     }
 
     fn settle(
@@ -208,9 +241,10 @@ impl Gpu {
         step: &CheckedStep<'_>,
         pairs: &mut Vec<Collision>,
         images: &mut Vec<[i32; 3]>,
-    ) -> Result<Grazing, Error> {
-        if images.is_empty() {
-            sort_reported(pairs, &mut self.decided_buckets, Listed::report)?;
+    ) -> Result<SettledPairs, Error> {
+        #[cfg(test)]
+        for pair in pairs.iter_mut().filter(|_| self.spoils) {
+            pair.depth += 1.0;
         }
         let b_offset = step.sets.b_offset();
         let sphere = |index: usize| step.spheres.get(index).copied();
@@ -219,6 +253,7 @@ impl Gpu {
             domain: &step.domain,
             dt: step.dt,
             times: 1.0,
+            checked: self.checks,
         };
         settle(spheres, &settling, pairs, images)
     }
@@ -289,8 +324,19 @@ impl Gpu {
                     resized(pairs, count, LIST)?,
                     resized(images, in_cell, LIST)?,
                 );
-                self.receive(arrived, lists, |pair: Collision| pair, wait)
-                    .await?;
+                let form = arrived.form;
+                if !form.short {
+                    let convert = each(|record: [u32; 3]| unpacked(record));
+                    self.receive(arrived, lists, convert, wait).await?;
+                    return Ok(outcome);
+                }
+                let mut ends = std::mem::take(&mut self.row_ends);
+                let rows = ends.enough(form.rows, "the rows of the pairs")?;
+                let sent = &arrived.view[arrived.counts..];
+                converted(rows, 0, (sent, size_of::<u32>()), &each(|end: u32| end))?;
+                let received = self.receive(arrived, lists, in_rows(rows), wait).await;
+                self.row_ends = ends;
+                received?;
                 return Ok(outcome);
             }
             let b_offset = step.sets.b_offset() as u32;
@@ -305,7 +351,7 @@ impl Gpu {
                 reported.enough(count, "the pairs found")?,
                 reported_images.enough(in_cell, what)?,
             );
-            self.receive(arrived, lists, convert, wait).await?;
+            self.receive(arrived, lists, each(convert), wait).await?;
             reported.truncate(count);
             reported_images.truncate(in_cell);
             self.reported = reported;
@@ -379,6 +425,7 @@ impl Gpu {
         let options = BufferOptions {
             recordings: 2,
             decided: self.decides,
+            rows: self.decides,
             timestamp_period: Some(self.queue.get_timestamp_period()),
             periodic,
             ..BufferOptions::new(spheres as u32)
@@ -396,16 +443,25 @@ impl Gpu {
         };
         let context = &self.pipeline.kernels.context;
         let (kept, ahead) = (self.staging.take(), self.ahead);
+        let form = Form::new(self.decides, ahead, step.spheres.len());
+        buffers.options.short_records = form.short;
         let submit = || {
             let mut encoder = encoder(&self.device);
             buffers.record_checked(&mut encoder, step)?;
             let (mut parts, decoder) = buffers.summary_parts()?;
             let counts = size_of_parts(&parts);
+            if let Some(table) = &buffers.buffers.row_ends
+                && form.rows > 0
+            {
+                parts.push((&table.levels[0].buffer, 0, bytes_of::<u32>(form.rows)));
+            }
             let images = buffers.buffers.periodic.as_ref();
-            let most = READ_AT_ONCE / (size_of::<Collision>() + size_of::<u32>());
+            let most = READ_AT_ONCE - form.rows * size_of::<u32>();
+            let most = most / (form.record + size_of::<u32>());
             let room = buffers.buffers.capacity.pairs as usize;
             let pairs = ahead.min(most).min(room);
-            parts.push((&buffers.buffers.pairs, 0, bytes_of::<Collision>(pairs)));
+            let bytes = (form.record * pairs) as u64;
+            parts.push((&buffers.buffers.pairs, 0, bytes));
             if let Some(images) = images {
                 parts.push((&images.pair_images, 0, bytes_of::<u32>(pairs)));
             }
@@ -419,10 +475,13 @@ impl Gpu {
         self.finish_work(wait)?;
         let view = reading.bytes().await?;
         let summary = decoder.decode(&view)?;
+        #[cfg(test)]
+        self.traffic.push(view.len());
         let arrived = Arrived {
             reading,
             view,
             counts,
+            form,
             pairs,
         };
         Ok((summary, arrived))
@@ -438,27 +497,35 @@ impl Gpu {
 
     /// The lists are as long as those of the device. What has not arrived with the counts
     /// is read back.
-    async fn receive<T: Pod, R: Send>(
+    async fn receive<R: Send>(
         &mut self,
         arrived: Arrived,
         (pairs, images): (&mut [R], &mut [[i32; 3]]),
-        convert: impl Fn(T) -> R + Sync,
+        convert: impl Fn(usize, &[u8], &mut [R]) + Sync,
         wait: Wait,
     ) -> Result<(), Error> {
         let Arrived {
             reading,
             view,
             counts,
+            form: Form { record, rows, .. },
             pairs: ahead,
         } = arrived;
         let first = ahead.min(pairs.len());
         // In a browser, other threads may not use the view itself.
         let bytes: &[u8] = &view;
-        let from = counts + bytes_of::<T>(ahead) as usize;
-        converted(&mut pairs[..first], &bytes[counts..], &convert)?;
+        let from = counts + rows * size_of::<u32>();
+        let records = (&bytes[from..], record);
+        converted(&mut pairs[..first], 0, records, &convert)?;
         let first_images = first.min(images.len());
-        let packed = bytes.get(from..).unwrap_or_default();
-        converted(&mut images[..first_images], packed, unpacked_image)?;
+        let packed = bytes.get(from + ahead * record..).unwrap_or_default();
+        let packed = (packed, size_of::<u32>());
+        converted(
+            &mut images[..first_images],
+            0,
+            packed,
+            &each(unpacked_image),
+        )?;
         drop(view);
         let context = &self.pipeline.kernels.context;
         self.staging = Some(context.scoped(|| Ok(reading.unmapped()))?);
@@ -469,27 +536,29 @@ impl Gpu {
         let of_images = periodic
             .as_ref()
             .map(|periodic| periodic.pair_images.clone());
-        self.read(&list, first, &mut pairs[first..], convert, wait)
+        let rest = &mut pairs[first..];
+        self.read((&list, record), first, rest, convert, wait)
             .await?;
         if let Some(list) = of_images {
-            let rest = &mut images[first_images..];
-            self.read(&list, first, rest, unpacked_image, wait).await?;
+            let (list, rest) = ((&list, size_of::<u32>()), &mut images[first_images..]);
+            self.read(list, first, rest, each(unpacked_image), wait)
+                .await?;
         }
         Ok(())
     }
 
-    async fn read<T: Pod, R: Send>(
+    /// `record` is the size of an entry in bytes.
+    async fn read<R: Send>(
         &mut self,
-        buffer: &wgpu::Buffer,
-        first: usize,
+        (buffer, record): (&wgpu::Buffer, usize),
+        mut first: usize,
         all: &mut [R],
-        convert: impl Fn(T) -> R + Sync,
+        convert: impl Fn(usize, &[u8], &mut [R]) + Sync,
         wait: Wait,
     ) -> Result<(), Error> {
         let context = &self.pipeline.kernels.context;
-        let mut from = bytes_of::<T>(first);
-        for part in all.chunks_mut(READ_AT_ONCE / size_of::<T>()) {
-            let size = (part.len() * size_of::<T>()) as u64;
+        for part in all.chunks_mut(READ_AT_ONCE / record) {
+            let (from, size) = ((first * record) as u64, (part.len() * record) as u64);
             let staging = self.staging.take().filter(|kept| kept.size() >= size);
             let submit = || {
                 let new = || read_now::staging(&self.device, size.next_power_of_two());
@@ -500,12 +569,40 @@ impl Gpu {
             let reading = context.scoped_async(submit).await?;
             self.finish_work(wait)?;
             let view = reading.bytes().await?;
-            converted(part, &view, &convert)?;
+            #[cfg(test)]
+            self.traffic.push(view.len());
+            converted(part, first, (&view, record), &convert)?;
             drop(view);
             self.staging = Some(context.scoped(|| Ok(reading.unmapped()))?);
-            from += size;
+            first += part.len();
         }
         Ok(())
+    }
+}
+
+/// How the pairs of a step arrive.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    /// Size of a pair in bytes.
+    record: usize,
+    /// Without a. Then the ends of the rows follow the counts.
+    short: bool,
+    /// Number of these ends.
+    rows: usize,
+}
+
+impl Form {
+    fn new(decides: bool, pairs: usize, spheres: usize) -> Self {
+        let short = decides && pairs > spheres && spheres <= READ_AT_ONCE / 8;
+        Self {
+            record: match (decides, short) {
+                (false, _) => size_of::<CaromCollision>(),
+                (true, false) => size_of::<[u32; 3]>(),
+                (true, true) => size_of::<[u32; 2]>(),
+            },
+            short,
+            rows: if short { spheres } else { 0 },
+        }
     }
 }
 
@@ -513,7 +610,9 @@ impl Gpu {
 struct Arrived {
     reading: read_now::Reading,
     view: wgpu::BufferView,
+    /// Size in bytes.
     counts: usize,
+    form: Form,
     /// Even if the list has fewer. In a periodic domain, their images follow.
     pairs: usize,
 }
@@ -526,21 +625,53 @@ fn size_of_parts(parts: &[read_now::ReadRange<'_>]) -> u64 {
     parts.iter().map(|&(_, _, size)| size).sum()
 }
 
-fn converted<T: Pod, R: Send>(
+/// `records` has the size of an entry in bytes. `convert` also gets the index of its first entry.
+fn converted<R: Send>(
     all: &mut [R],
-    bytes: &[u8],
-    convert: impl Fn(T) -> R + Sync,
+    first: usize,
+    (records, size): (&[u8], usize),
+    convert: &(impl Fn(usize, &[u8], &mut [R]) + Sync),
 ) -> Result<(), Error> {
     threads::run(all.len(), || {
         let parts = all.par_chunks_mut(TASK);
-        let bytes = bytes.par_chunks(TASK * size_of::<T>());
-        parts.zip(bytes).for_each(|(part, bytes)| {
-            for (value, read) in part.iter_mut().zip(read_now::values(bytes)) {
-                *value = convert(read);
-            }
-        });
+        let parts = parts.zip(records.par_chunks(TASK * size)).enumerate();
+        parts.for_each(|(task, (part, records))| convert(first + task * TASK, records, part));
         Ok(())
     })
+}
+
+fn each<T: Pod, R>(convert: impl Fn(T) -> R) -> impl Fn(usize, &[u8], &mut [R]) {
+    move |_, records, part| {
+        for (value, read) in part.iter_mut().zip(read_now::values(records)) {
+            *value = convert(read);
+        }
+    }
+}
+
+/// Twin of `value_of` in `shaders/reduce/parts/row_order.wgsl`.
+fn unpacked([a, b, value]: [u32; 3]) -> Collision {
+    let deep = value >> 31 == 1;
+    let [toi, depth] = if deep {
+        [0, value << 1 >> 1]
+    } else {
+        [value, 0]
+    }
+    .map(f32::from_bits);
+    Collision { a, b, toi, depth }
+}
+
+/// Unpacks short records.
+fn in_rows(ends: &[u32]) -> impl Fn(usize, &[u8], &mut [Collision]) {
+    move |first, records, part| {
+        let mut a = ends.partition_point(|&end| end as usize <= first);
+        let records = read_now::values::<[u32; 2]>(records);
+        for (index, (pair, [b, value])) in (first..).zip(part.iter_mut().zip(records)) {
+            while ends.get(a).is_some_and(|&end| end as usize <= index) {
+                a += 1;
+            }
+            *pair = unpacked([a as u32, b, value]);
+        }
+    }
 }
 
 fn no_buffers() -> Error {
@@ -581,6 +712,14 @@ pub(super) fn encoder(device: &wgpu::Device) -> wgpu::CommandEncoder {
 
 #[cfg(test)]
 impl Gpu {
+    /// As on hardware.
+    pub(crate) fn deciding(mut self) -> Self {
+        let passed = crate::blocking::block_on(self.passes_self_test());
+        assert_eq!(passed, Ok(true));
+        self.decides = true;
+        self
+    }
+
     pub(crate) fn with_first_capacities(
         mut self,
         pairs: Option<u64>,

@@ -68,7 +68,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 };
 
 pub(crate) fn adapter() -> Gpu {
-    crate::blocking::block_on(Gpu::new(false))
+    crate::blocking::block_on(Gpu::new(false, false))
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
 }
 

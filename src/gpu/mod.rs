@@ -169,7 +169,11 @@
 //! as grazing touches, is listed once, and has the time of impact and the depth that
 //! [`Detector`](crate::Detector) returns, bit for bit.
 //!
-//! A few pairs are marked by a flag as grazing. There are two kinds of them:
+//! Together with the first recording, the device decides some pairs whose results carom knows, to find errors of its
+//! driver. Until it has passed this test, which the host learns when the device is polled, all pairs are marked as
+//! grazing, and some of them may not touch. If it fails, this remains so, and the log says it.
+//!
+//! Otherwise, a few pairs are marked by a flag as grazing. There are two kinds of them:
 //!
 //! - The integers of the device are too short for the pair, or its result is too close to the middle
 //!   between two float32 numbers. Such a pair may not touch. Usually there are next to none, but

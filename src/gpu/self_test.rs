@@ -1,18 +1,20 @@
 //! Tests on a device whether it decides pairs of spheres as the host does.
 //!
 //! Integer arithmetic is exact in WGSL, but a driver may have errors. If a device fails this test, the host decides the
-//! pairs that it finds.
+//! pairs that it finds. A `Detector` runs it when it is created, other users of a device with their first recording.
+
+use std::sync::Arc;
 
 use bytemuck::Zeroable;
 use wgpu::BufferUsages;
 
 use super::device::allocator::filled;
-use super::device::device_kernels::DeviceKernels;
+use super::device::device_kernels::{DeviceKernels, Trust};
 use super::device::dispatch::{Dispatch, workgroups};
 use super::device::named_buffers::NamedBuffers;
-use super::device::shader::constants::FLAG_DECIDE;
+use super::device::shader::constants::{FLAG_DECIDE, FLAG_TRUSTED};
 use super::device::shader::layout::{Counters, Params};
-use super::results::read_now::values;
+use super::results::read_now::{ReadRange, staging, values};
 use crate::exact::{GRAZING, impact};
 use crate::shared::sets::Sets;
 use crate::shared::units::Units;
@@ -86,7 +88,7 @@ impl SelfTest {
             .collect();
         let params = Params {
             pair_capacity: PAIRS as u32,
-            flags: FLAG_DECIDE,
+            flags: FLAG_DECIDE | FLAG_TRUSTED,
             ..Params::new(spheres.len(), Sets::One, DT, Units::default())
         };
         let counters = Counters {
@@ -129,9 +131,9 @@ impl SelfTest {
         self.dispatch.record(&mut pass);
     }
 
-    /// Returns the buffers whose bytes [`passes`](Self::passes) takes, one after the other.
-    pub(crate) fn read(&self) -> [&wgpu::Buffer; 2] {
-        [&self.counters, &self.decided]
+    /// Returns the parts whose bytes [`passes`](Self::passes) takes, one after the other.
+    pub(crate) fn parts(&self) -> [ReadRange<'_>; 2] {
+        [&self.counters, &self.decided].map(|buffer| (buffer, 0, buffer.size()))
     }
 
     /// Returns whether the device has decided every pair as the host does, and has left few open.
@@ -159,6 +161,81 @@ impl SelfTest {
     }
 }
 
+/// A test that an application's submission runs, unless its encoder is dropped.
+pub(crate) struct RecordedTest {
+    test: SelfTest,
+    staging: wgpu::Buffer,
+    adapter: String,
+    judging: Judging,
+}
+
+/// Ends the test when it is dropped.
+struct Judging {
+    trust: Arc<Trust>,
+    passed: Option<bool>,
+}
+
+impl Drop for Judging {
+    fn drop(&mut self) {
+        self.trust.end(self.passed);
+    }
+}
+
+impl RecordedTest {
+    /// Returns `None` if the device has been tested, or is being tested.
+    pub(crate) fn new(kernels: &DeviceKernels) -> Result<Option<Self>, Error> {
+        if !kernels.trust.begin() {
+            return Ok(None);
+        }
+        let judging = Judging {
+            trust: kernels.trust.clone(),
+            passed: None,
+        };
+        let context = &kernels.context;
+        context.scoped(|| {
+            context.probe()?;
+            let test = SelfTest::new(kernels)?;
+            let size = test.parts().iter().map(|&(_, _, size)| size).sum();
+            Ok(Some(Self {
+                staging: staging(&context.device, size),
+                adapter: context.device.adapter_info().name,
+                test,
+                judging,
+            }))
+        })
+    }
+
+    pub(crate) fn record(self, encoder: &mut wgpu::CommandEncoder) {
+        self.test.record(encoder);
+        let mut offset = 0;
+        for (buffer, from, size) in self.test.parts() {
+            encoder.copy_buffer_to_buffer(buffer, from, &self.staging, offset, size);
+            offset += size;
+        }
+        let staging = self.staging.clone();
+        encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., move |mapped| {
+            if mapped.is_ok() {
+                self.judge();
+            }
+        });
+    }
+
+    fn judge(mut self) {
+        let Ok(bytes) = self.staging.get_mapped_range(..) else {
+            return;
+        };
+        let passed = self.test.passes(&bytes);
+        if !passed {
+            log_failure(&self.adapter);
+        }
+        self.judging.passed = Some(passed);
+    }
+}
+
+pub(crate) fn log_failure(adapter: &str) {
+    log::error!("{adapter} decides pairs wrongly, so the host decides them");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,9 +249,8 @@ mod tests {
         let test = SelfTest::new(&gpu.pipeline.kernels)?;
         let mut encoder = encoder(&gpu.device);
         test.record(&mut encoder);
-        let parts = test.read().map(|buffer| (buffer, 0, buffer.size()));
         let mut bytes: Vec<u8> = Vec::new();
-        read_now::read(&gpu.device, &gpu.queue, encoder, &parts, &mut bytes)?;
+        read_now::read(&gpu.device, &gpu.queue, encoder, &test.parts(), &mut bytes)?;
         assert!(test.passes(&bytes));
         let begin = size_of::<Counters>();
         let listed: Vec<Collision> = values(&bytes[begin..]).collect();

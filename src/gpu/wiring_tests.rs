@@ -7,7 +7,9 @@ use crate::gpu::collide::reductions::{ReduceKernels, Reductions, Wanted};
 use crate::gpu::collide::stages::{AtWalls, Recording};
 use crate::gpu::device::dispatch::Binder;
 use crate::gpu::device::named_buffers::NamedBuffers;
-use crate::gpu::device::shader::kernels::{Decide, Gather, Periodic, Reduce, Stages, WallKernels};
+use crate::gpu::device::shader::kernels::{
+    Decide, Gather, OrderKernels, Periodic, Reduce, Stages, WallKernels,
+};
 use crate::gpu::device::shader::layout::{CaromResults, Gathered};
 use crate::gpu::device::timing::MOST_STAGES;
 
@@ -33,14 +35,15 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
     let stages = Stages::new(&device)?;
     let periodic = Periodic::new(&device)?;
     let decide = Decide::new(&device)?;
+    let rows = OrderKernels::new(&device)?;
     let kernels = Reduce::new(&device)?;
     let wall_kernels = WallKernels::new(&device)?;
     let cases = [
-        (false, 0, 0, 6),
-        (true, 0, 0, 7),
-        (false, 9, 0, 7),
-        (true, 9, 5, 9),
-        (false, 0, 5, 8),
+        (false, 0, 0, 7),
+        (true, 0, 0, 8),
+        (false, 9, 0, 8),
+        (true, 9, 5, 10),
+        (false, 0, 5, 9),
     ];
     for (in_cell, walls, triangles, count) in cases {
         let capacity = BufferCapacity {
@@ -49,14 +52,14 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
             wall_collisions: 99,
             ..CAPACITY
         };
-        let buffers = Buffers::new(&device, &limits, capacity, in_cell, true)?;
-        let mesh = Buffers::new(&device, &limits, CAPACITY, in_cell, false)?;
+        let buffers = Buffers::new(&device, &limits, capacity, in_cell, true, true)?;
+        let mesh = Buffers::new(&device, &limits, CAPACITY, in_cell, false, false)?;
         let (periodic, walls) = (Some(&periodic), Some(&wall_kernels));
         let at_walls = AtWalls {
             kernels: &wall_kernels,
             mesh: (triangles > 0).then_some(&mesh),
         };
-        let (decide, walls_too) = (Some(&decide), Some(at_walls));
+        let (decide, walls_too) = ((Some(&decide), Some(&rows)), Some(at_walls));
         let recording = Recording::new(binder, &stages, periodic, decide, walls_too, &buffers)?;
         assert_eq!(recording.stages(None).count(), count);
         let made = |wanted| {
@@ -120,7 +123,7 @@ fn a_buffer_name_that_is_missing_ambiguous_or_of_a_wrong_type_is_an_error() -> R
         widest: 9,
     };
     let kernel = Gather::new(&device)?.gather;
-    let buffers = Buffers::new(&device, &device.limits(), CAPACITY, false, true)?;
+    let buffers = Buffers::new(&device, &device.limits(), CAPACITY, false, true, false)?;
     let says = |sources: &[&NamedBuffers], problem: &str| match binder.dispatch(&kernel, sources, 1)
     {
         Ok(_) => panic!("accepted despite: {problem}"),

@@ -9,10 +9,13 @@ const TASK: usize = 4096;
 pub(crate) fn sort<T: Send + Sync, K: Ord>(pairs: &mut Vec<T>, key: impl Fn(&T) -> K + Sync) {
     // A detector's list is sorted and usually without repeats in open space, which threads
     // find out faster.
-    let neighbors = pairs.par_windows(2).with_min_len(TASK);
-    if neighbors.all(|two| key(&two[0]) < key(&two[1])) {
+    let neighbors = || pairs.par_windows(2).with_min_len(TASK);
+    if neighbors().all(|two| key(&two[0]) < key(&two[1])) {
         return;
     }
-    pairs.par_sort_unstable_by_key(&key);
+    // A GPU's list may have repeats.
+    if !neighbors().all(|two| key(&two[0]) <= key(&two[1])) {
+        pairs.par_sort_unstable_by_key(&key);
+    }
     pairs.dedup_by_key(|pair| key(pair));
 }

@@ -206,7 +206,7 @@ impl Target {
                 center: wall.point,
                 radius: wall.radius + world.moved(wall.velocity),
             }),
-            WideWall::Solid(_) => None,
+            WideWall::Solid(Solid::HalfSpace(_) | Solid::Round(_)) => None,
             WideWall::Triangle(triangle) => Some(around(triangle, world)),
         };
         Self {

@@ -170,7 +170,9 @@ impl WideWall {
                 let (touch, feature) = triangle.touch_at(time);
                 (touch.normal, feature, wall.velocity)
             }
-            _ => (DVec3::X, Feature::Face, [0.0; 3]),
+            (Self::Solid(Solid::HalfSpace(_) | Solid::Round(_)) | Self::Triangle(_), _) => {
+                (DVec3::X, Feature::Face, [0.0; 3])
+            }
         };
         let approach = (DVec3::from(sphere.2) - DVec3::from(w)).dot(normal);
         (normal, approach, feature)

@@ -6,6 +6,8 @@
     reason = "shared by several tests, each of which uses a part"
 )]
 
+use std::sync::Mutex;
+
 use carom::{Backend, Detector, Options};
 
 pub(crate) fn detector(backend: Backend, options: Options) -> Detector {
@@ -23,7 +25,16 @@ pub(crate) fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + S
     }
 }
 
-/// Calls `work` with a detector on the CPU and with a detector on the GPU (or a software adapter).
+/// Calls `work` with a detector on the CPU and with a detector on the GPU (or a software adapter). The latter may have
+/// served before, because a software adapter takes seconds to compile the shaders.
 pub(crate) fn both<T>(mut work: impl FnMut(&mut Detector) -> T) -> [T; 2] {
-    [Backend::Cpu, Backend::Gpu].map(|backend| work(&mut detector(backend, Options::default())))
+    static IDLE: Mutex<Vec<Detector>> = Mutex::new(Vec::new());
+    let on_cpu = work(&mut detector(Backend::Cpu, Options::default()));
+    let idle = IDLE.lock().ok().and_then(|mut idle| idle.pop());
+    let mut gpu = idle.unwrap_or_else(|| detector(Backend::Gpu, Options::default()));
+    let on_gpu = work(&mut gpu);
+    if let Ok(mut idle) = IDLE.lock() {
+        idle.push(gpu);
+    }
+    [on_cpu, on_gpu]
 }

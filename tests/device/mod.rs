@@ -6,7 +6,9 @@
 )]
 
 use std::mem::offset_of;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use carom::gpu::{
     Attribute, CollisionBuffers, CollisionPipeline, DeviceSpheres, ExactCollisions,
@@ -92,9 +94,19 @@ impl Device {
             })
     }
 
+    /// Waits for all that was submitted, and for the callbacks of its mappings, which another test may be running.
     pub(crate) fn wait(&self) {
-        if let Err(error) = self.device.poll(wgpu::PollType::wait_indefinitely()) {
-            panic!("{error}");
+        let (done, all_done) = channel();
+        self.queue
+            .on_submitted_work_done(move || done.send(()).unwrap_or_default());
+        loop {
+            if let Err(error) = self.device.poll(wgpu::PollType::wait_indefinitely()) {
+                panic!("{error}");
+            }
+            match all_done.recv_timeout(Duration::from_millis(10)) {
+                Err(RecvTimeoutError::Timeout) => {}
+                _ => return,
+            }
         }
     }
 

@@ -1,6 +1,10 @@
 //! Tests of spheres that overlap.
 
-use carom::{Error, HardSphere, Simulation, SimulationOptions};
+use std::time::{Duration, Instant};
+
+use carom::{
+    Encounter, Error, HardSphere, Partner, Response, Simulation, SimulationOptions, Sphere,
+};
 use fastrand::Rng;
 use glam::DVec3;
 
@@ -101,5 +105,89 @@ fn many_spheres_that_fly_apart_need_few_substeps() {
         let velocity = DVec3::from(start.velocity);
         let moved = DVec3::from(ball.center).distance(velocity * flying.time());
         assert!(moved < 1e-12, "{ball:?}");
+    }
+}
+
+/// Spheres that ignore each other by their groups, or belong to one body, have the impacts that a rule gives that ignores
+/// the same pairs. In space, spheres of one kind are together.
+#[test]
+fn groups_and_bodies_ignore_what_a_rule_ignores() {
+    let mut rng = Rng::with_seed(5);
+    let kind = |k: usize| k / 80;
+    let balls: Vec<_> = (0..400)
+        .map(|k| {
+            let place = [kind(k) as f64 * 2.0, 0.0, 0.0].map(|x| x + 3.0 * rng.f64());
+            let velocity = [(); 3].map(|()| 2.0 * rng.f64() - 1.0);
+            HardSphere::new(place, 0.12).with_velocity(velocity)
+        })
+        .collect();
+    // Kind 0 ignores kinds 0 and 1, and kinds 3 and 4 are a body each.
+    let groups = [(1, 3), (2, 0), (4, 0), (0, 0), (0, 0)];
+    let groups = groups.map(|(own, ignored)| Sphere::default().with_groups(own, ignored).groups);
+    let groups = (0..400).map(|k| groups[kind(k)]).collect();
+    let bodies = (0..400).map(|k| (kind(k) > 2).then_some(kind(k) as u32));
+    let options = SimulationOptions::new().with_impact_list();
+    let grouped = options
+        .clone()
+        .with_groups(groups)
+        .with_bodies(bodies.collect());
+    let ignore = |encounter: &Encounter| {
+        let Partner::Sphere(other) = encounter.partner else {
+            return Response::Bounce;
+        };
+        let kinds = [encounter.sphere, other].map(|k| kind(k as usize));
+        let [least, most] = [kinds[0].min(kinds[1]), kinds[0].max(kinds[1])];
+        if (least == 0 && most < 2) || (least == most && least > 2) {
+            Response::Ignore
+        } else {
+            Response::Bounce
+        }
+    };
+    let mut one = Simulation::new(balls.clone(), grouped).expect("valid");
+    let mut other = Simulation::new(balls, options).expect("valid");
+    let mut impacts = 0;
+    for _ in 0..20 {
+        let [a, b] = [
+            step(&mut one, 0.05),
+            other
+                .step_with(0.05, &ignore)
+                .expect("the step is possible"),
+        ];
+        impacts += a.impacts.len();
+        assert_eq!(a.impacts.len(), b.impacts.len());
+        for (a, b) in a.impacts.iter().zip(&b.impacts) {
+            assert_eq!((a.sphere, a.partner), (b.sphere, b.partner));
+            assert!((a.time - b.time).abs() < 1e-9, "{a:?} {b:?}");
+        }
+    }
+    assert!(impacts > 30, "{impacts}");
+}
+
+/// Many spheres at one point that ignore each other cost about what they cost if they are apart.
+#[test]
+fn spheres_that_ignore_each_other_cost_little_at_one_point() {
+    let count = 20_000;
+    let alike = vec![Sphere::default().with_groups(1, 1).groups; count];
+    let time = |distance: f64, options: SimulationOptions| -> Duration {
+        let ball = |k: usize| {
+            let [x, y, z] = [k % 30, k / 30 % 30, k / 900].map(|k| distance * k as f64);
+            HardSphere::new([x, y, z], 0.5).with_velocity([0.1, 0.2, 0.3])
+        };
+        let mut balls: Vec<_> = (0..count).map(ball).collect();
+        // One sphere is of another kind.
+        balls[0].center[0] = -10.0;
+        let mut simulation = Simulation::new(balls, options).expect("valid");
+        let begun = Instant::now();
+        assert_eq!(step(&mut simulation, 0.1).sphere_impacts, 0);
+        begun.elapsed()
+    };
+    let apart = time(2.0, SimulationOptions::new());
+    let groups = SimulationOptions::new().with_groups(alike);
+    let mut bodies = vec![Some(1); count];
+    bodies[0] = None;
+    let body = SimulationOptions::new().with_bodies(bodies);
+    for together in [time(0.0, groups), time(0.0, body)] {
+        // Tests of all pairs would take several hundred times as long.
+        assert!(together < 40 * apart, "{together:?} {apart:?}");
     }
 }

@@ -4,7 +4,7 @@ use carom::gpu::{BufferOptions, Capacity, Status, wgpu};
 use carom::{Error, Sphere, Step};
 
 use crate::device::{Device, Interleaved, exact, ready};
-use crate::{Result, gas, truth, world};
+use crate::{Result, gas, tested, truth, world};
 
 #[test]
 fn each_overflow_is_reported_and_growing_cures_it() -> Result {
@@ -110,7 +110,7 @@ fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
         max_buffer_size: 1 << 20,
         ..wgpu::Limits::default()
     });
-    let pipeline = device.pipeline();
+    let pipeline = tested(&device)?;
     let mut buffers = pipeline.create_buffers(&BufferOptions::new(300).with_pairs(1 << 16))?;
     // The lists of pairs and of grazing pairs may each take half of a readback. A pair takes 16 bytes, and a grazing
     // pair 64 more.
@@ -149,7 +149,7 @@ fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
 #[test]
 fn the_next_readback_has_room_for_all_grazing_pairs() -> Result {
     let device = Device::real();
-    let pipeline = device.pipeline();
+    let pipeline = tested(&device)?;
     let mut buffers = pipeline.create_buffers(&BufferOptions::new(200).with_pairs(1 << 16))?;
     let crowd = (0..200).map(|k| Sphere::new([0.0, 0.0, 1e-20 * k as f32], 1.0));
     let crowd: Vec<Sphere> = crowd.collect();

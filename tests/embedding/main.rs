@@ -15,7 +15,7 @@ mod lists;
 mod recordings;
 
 use backends::detector;
-use carom::gpu::{BufferOptions, CollisionBuffers};
+use carom::gpu::{BufferOptions, CollisionBuffers, CollisionPipeline};
 use carom::{Backend, Collision, Error, Hits, Options, Sphere, Step};
 use carom_scenes::Scene;
 use device::Device;
@@ -34,6 +34,17 @@ fn truth_between(first: &[Sphere], second: &[Sphere], dt: f32) -> Hits<Collision
         Ok(found) => found.pairs,
         Err(error) => panic!("{error}"),
     }
+}
+
+/// Returns a pipeline whose device has passed its self-test.
+fn tested(device: &Device) -> Result<CollisionPipeline> {
+    let pipeline = device.pipeline();
+    let mut buffers = pipeline.create_buffers(&BufferOptions::new(1))?;
+    let mut encoder = device.encoder();
+    buffers.record(&mut encoder, &Step::new(&[], 1.0))?;
+    device.queue.submit([encoder.finish()]);
+    device.wait();
+    Ok(pipeline)
 }
 
 fn world(device: &Device, spheres: u32) -> Result<CollisionBuffers> {

@@ -6,7 +6,7 @@ use carom::gpu::{
 use carom::{Error, Sphere, Step};
 
 use crate::device::{Device, Interleaved, exact, ready};
-use crate::{Result, gas, truth};
+use crate::{Result, gas, tested, truth};
 
 #[test]
 fn recordings_and_worlds_in_one_encoder_do_not_interfere() -> Result {
@@ -206,7 +206,7 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
     // A failed recording must not keep the only upload buffer. Otherwise, the next recording would
     // fail too.
     let options = BufferOptions::new(600).with_recordings(1);
-    let mut buffers = device.pipeline().create_buffers(&options)?;
+    let mut buffers = tested(&device)?.create_buffers(&options)?;
     let spheres = gas(500, 14);
     let expected = truth(&spheres, 1.0);
     let many = gas(700, 15);

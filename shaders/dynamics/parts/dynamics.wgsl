@@ -32,7 +32,7 @@ struct SimulationRequest {
     serial: u32,
     // Number of rounds of a substep. In a round, each sphere can have one impact.
     rounds: u32,
-    // Capacity for pairs of a sphere and a triangle that may meet in a substep.
+    // Capacity for candidates: for pairs of spheres, and as many pairs of a sphere and a triangle.
     near_capacity: u32,
     // Capacity of the list of impacts, or 0 without a list.
     impact_capacity: u32,

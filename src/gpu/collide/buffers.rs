@@ -75,6 +75,8 @@ pub(crate) struct Buffers {
     /// If the device decides the pairs: the buffers for the kernels that find them, with
     /// the lists of the found pairs.
     pub(crate) found: Option<NamedBuffers>,
+    /// Where the row of each a ends, in the ordered list.
+    pub(crate) row_ends: Option<ScanTable>,
     pub(crate) periodic: Option<PeriodicBuffers>,
     pub(crate) walls: Option<WallBuffers>,
     pub(crate) working: u64,
@@ -146,6 +148,8 @@ fn found_buffers(
     let none = BufferUsages::empty();
     let found = made.array::<CaromCollision>("found_pairs", "found pairs", capacity.pairs, none)?;
     made.named.array::<[u32; 4]>("found_bits", &found);
+    // No longer needed then.
+    made.named.array::<[u32; 4]>("row_pairs", &found);
     made.named.array::<[u32; 4]>("sphere_words", spheres);
     let mut stand_ins = vec![("pairs", "found_pairs")];
     if periodic {
@@ -255,6 +259,7 @@ impl Buffers {
         capacity: BufferCapacity,
         periodic: bool,
         decided: bool,
+        rows: bool,
     ) -> Result<Self, Error> {
         let (source, target) = (BufferUsages::COPY_SRC, BufferUsages::COPY_DST);
         let slots = slots(limits, capacity.spheres + capacity.segments);
@@ -299,6 +304,13 @@ impl Buffers {
         } else {
             None
         };
+        let row_ends = if rows {
+            made.named.array::<u32>("records", &pairs);
+            let count = capacity.spheres + 1;
+            Some(made.table("row_ends", "ends of the rows", count, source | target)?)
+        } else {
+            None
+        };
         if let Some(periodic) = &mut periodic {
             let stand_ins = [("spheres", "wrapped_spheres"), ("params", "grid_params")];
             periodic.named = made.named.with_stand_ins(&stand_ins)?;
@@ -316,6 +328,7 @@ impl Buffers {
             results,
             pairs_dispatch,
             found,
+            row_ends,
             periodic,
             walls,
             #[cfg(test)]

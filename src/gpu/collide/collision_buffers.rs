@@ -118,6 +118,7 @@ impl CollisionBuffers {
             capacity,
             options.periodic,
             options.decided,
+            options.rows,
         )?;
         let mut mesh = None;
         if capacity.triangles > 0 {

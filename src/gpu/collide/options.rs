@@ -28,6 +28,9 @@ pub struct BufferOptions {
     pub(crate) changes: bool,
     pub(crate) periodic: bool,
     pub(crate) decided: bool,
+    /// Orders and packs the decided list, for a `Detector` only.
+    pub(crate) rows: bool,
+    pub(crate) short_records: bool,
     pub(crate) neighbors: bool,
     pub(crate) walls: u32,
     pub(crate) triangles: u32,
@@ -55,6 +58,8 @@ impl BufferOptions {
             changes: false,
             periodic: false,
             decided: true,
+            rows: false,
+            short_records: false,
             neighbors: false,
             walls: 0,
             triangles: 0,
@@ -134,7 +139,8 @@ impl BufferOptions {
 
     /// Makes each step compute the contacts of each sphere:
     /// [`CollisionBuffers::contact_offsets`](crate::gpu::CollisionBuffers::contact_offsets) and
-    /// [`contact_indices`](crate::gpu::CollisionBuffers::contact_indices). Implies [`with_sorted`](Self::with_sorted).
+    /// [`contact_indices`](crate::gpu::CollisionBuffers::contact_indices). The number of contacts of sphere i is
+    /// `offsets[i + 1] - offsets[i]`. Implies [`with_sorted`](Self::with_sorted).
     #[must_use]
     pub fn with_contacts(mut self) -> Self {
         self.contacts = true;

@@ -153,7 +153,8 @@ impl CollisionBuffers {
     /// makes a list anew in some cases in which this rule would keep it: if a particle has been wrapped or the
     /// domain has changed, perhaps if a particle has moved by
     /// more than 0.999997 times half the skin, and always if the skin is below 2⁻⁹⁹ and any particle has
-    /// moved. An incomplete list is never kept.
+    /// moved. An incomplete list is never kept, nor one with pairs that are grazing because the device has not passed its
+    /// self-test yet (see [the module](crate::gpu)).
     ///
     /// The buffer [`neighbors`](Self::neighbors) holds the neighbour list. To find neighbours,
     /// carom puts a sphere at rest in the place of each particle, so that the spheres of two

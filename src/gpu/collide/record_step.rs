@@ -8,7 +8,9 @@ use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::neighbors::Neighbors;
 use super::stages::Recording;
 use super::walls::StepWalls;
-use crate::gpu::device::shader::constants::{FLAG_DECIDE, FLAG_WATCH};
+use crate::gpu::device::shader::constants::{
+    FLAG_DECIDE, FLAG_SHORT_RECORDS, FLAG_TRUSTED, FLAG_WATCH,
+};
 use crate::gpu::device::shader::layout::{GpuLattice, NeighborRequest, Params, SourceLayout};
 use crate::gpu::device::timing::TimedBy;
 use crate::gpu::input::device_spheres::{Attribute, DeviceSpheres};
@@ -16,6 +18,7 @@ use crate::gpu::input::host_step::HostStep;
 use crate::gpu::input::load::Loading;
 use crate::gpu::input::upload::{Submitted, Upload, Written, uniform_padding};
 use crate::gpu::results::decode::Recorded;
+use crate::gpu::self_test::RecordedTest;
 use crate::shared::sets::Sets;
 use crate::shared::units::Units;
 use crate::step::{CheckedStep, Step};
@@ -27,6 +30,7 @@ pub struct Ready {
     loading: Option<Loading>,
     /// The search for spheres near triangles, with an upload buffer of its own.
     mesh: Option<Box<Ready>>,
+    test: Option<RecordedTest>,
     recorded: Recorded,
 }
 
@@ -282,6 +286,7 @@ impl CollisionBuffers {
             period: self.timing.as_ref().map_or(0.0, |timing| timing.period),
             spheres: self.buffers.capacity.spheres,
             walls: extras.walls.map(StepWalls::shared),
+            trusted: false,
         }
     }
 
@@ -300,7 +305,16 @@ impl CollisionBuffers {
         let capacity = self.buffers.capacity;
         let software = self.kernels.context.software;
         let watch = if software { FLAG_WATCH } else { 0 };
-        let decide = if self.options.decided { FLAG_DECIDE } else { 0 };
+        let decide = match (self.options.decided, self.kernels.trust.is_right()) {
+            (false, _) => 0,
+            (true, false) => FLAG_DECIDE,
+            (true, true) => FLAG_DECIDE | FLAG_TRUSTED,
+        };
+        let short = if self.options.short_records {
+            FLAG_SHORT_RECORDS
+        } else {
+            0
+        };
         Params {
             segment_capacity: capacity.segments as u32,
             pair_capacity: capacity.pairs.min(u64::from(u32::MAX)) as u32,
@@ -308,7 +322,7 @@ impl CollisionBuffers {
             shortest_segment: self.shortest_segment,
             most_candidates_low: self.options.max_candidates as u32,
             most_candidates_high: (self.options.max_candidates >> 32) as u32,
-            flags: params.flags | watch | decide,
+            flags: params.flags | watch | decide | short,
             ..params
         }
     }
@@ -328,6 +342,7 @@ impl CollisionBuffers {
             serial: recorded.serial,
             ..self.with_capacities(params)
         };
+        recorded.trusted = params.flags & FLAG_TRUSTED != 0;
         let room = self.buffers.capacity.wall_collisions;
         let wall_params = StepWalls::params(walls, &recorded.domain, room);
         let triangles = walls.map_or_else(|| Ok(Vec::new()), StepWalls::triangles)?;
@@ -366,11 +381,16 @@ impl CollisionBuffers {
             upload.add(&to.bounds, [bytemuck::cast_slice(&bounds)]);
         }
         let mesh = self.ready_mesh(bounds.len() as u32, &recorded)?;
+        let mut test = None;
+        if self.options.decided {
+            test = RecordedTest::new(&self.kernels)?;
+        }
         let (context, most) = (&self.kernels.context, self.options.recordings);
         Ok(Ready {
             written: self.uploads.write(context, most, upload)?,
             loading,
             mesh,
+            test,
             recorded,
         })
     }
@@ -386,8 +406,12 @@ impl CollisionBuffers {
             written,
             loading,
             mesh,
+            test,
             recorded,
         } = ready;
+        if let Some(test) = test {
+            test.record(encoder);
+        }
         let for_neighbors = recorded.for_neighbors;
         if let Some(neighbors) = &self.neighbors
             && !for_neighbors

@@ -39,14 +39,25 @@ impl SizedParts {
         } else {
             None
         };
+        let rows = if options.rows {
+            Some(kernels.rows()?)
+        } else {
+            None
+        };
         let walls = if buffers.capacity.has_walls() {
             Some(kernels.walls()?)
         } else {
             None
         };
         let walls = walls.map(|kernels| AtWalls { kernels, mesh });
-        let mut recording =
-            Recording::new(binder, &kernels.stages, periodic, decide, walls, &buffers)?;
+        let mut recording = Recording::new(
+            binder,
+            &kernels.stages,
+            periodic,
+            (decide, rows),
+            walls,
+            &buffers,
+        )?;
         let mut reductions = Reductions::default();
         if wanted != Wanted::default() {
             let reduce = kernels.reduce()?;

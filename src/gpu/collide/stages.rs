@@ -7,7 +7,9 @@ use crate::Error;
 use crate::gpu::device::dispatch::{Binder, Dispatch, workgroups};
 use crate::gpu::device::named_buffers::NamedBuffers;
 use crate::gpu::device::shader::constants::{MEASURED, QUANTITIES, RANKED, SCAN_WORKGROUP};
-use crate::gpu::device::shader::kernels::{Compiled, Decide, Periodic, Stages, WallKernels};
+use crate::gpu::device::shader::kernels::{
+    Compiled, Decide, OrderKernels, Periodic, Stages, WallKernels,
+};
 use crate::gpu::device::shader::layout::{CaromCollision, CaromResults};
 use crate::gpu::device::timing::TimedBy;
 use crate::shared::tuning::sample_size;
@@ -55,6 +57,9 @@ pub(crate) struct AtWalls<'a> {
     pub(crate) mesh: Option<&'a Buffers>,
 }
 
+/// Both are optional.
+type Deciding<'a> = (Option<&'a Decide>, Option<&'a OrderKernels>);
+
 /// The stage before which spheres near triangles are sought.
 const TRIANGLES: &str = "triangles";
 
@@ -93,7 +98,7 @@ fn stages(
     binder: Binder<'_>,
     kernels: &Stages,
     in_cell: Option<InCell<'_>>,
-    decide: Option<&Decide>,
+    (decide, rows): Deciding<'_>,
     walls: Option<AtWalls<'_>>,
     b: &Buffers,
 ) -> Result<Vec<Stage>, Error> {
@@ -158,6 +163,20 @@ fn stages(
         Stage::new("scatter", vec![make(&kernels.scatter, proxies)?]),
         Stage::new("pairs", pairs),
     ]);
+    if let (Some(rows), Some(table)) = (rows, &b.row_ends) {
+        let [count, place, rank] = match &in_cell {
+            None => [&rows.rows_count, &rows.rows_place, &rows.rows_rank],
+            Some(_) => [
+                &rows.rows_images_count,
+                &rows.rows_images_place,
+                &rows.rows_images_rank,
+            ],
+        };
+        let mut order = vec![given(count, over_pairs)?];
+        order.extend(scan(binder, kernels, table)?);
+        order.extend([given(place, over_pairs)?, given(rank, over_pairs)?]);
+        stages.push(Stage::new("order", order));
+    }
     if let Some(walls) = walls {
         stages.extend(at_walls(binder, walls, b)?);
     }
@@ -165,27 +184,29 @@ fn stages(
 }
 
 impl Recording {
-    /// `periodic`, `decide` and `walls` are used only if the buffers were made for them.
+    /// Optional kernels are used only if the buffers were made for them.
     pub(crate) fn new(
         binder: Binder<'_>,
         kernels: &Stages,
         periodic: Option<&Periodic>,
-        decide: Option<&Decide>,
+        deciding: Deciding<'_>,
         walls: Option<AtWalls<'_>>,
         b: &Buffers,
     ) -> Result<Self, Error> {
         let walls = walls.filter(|_| b.walls.is_some());
         let cleared = ["octaves", "size_classes", "counters", "slot_starts"];
         let of_walls = walls.map(|_| "wall_counters");
+        let of_rows = b.row_ends.as_ref().map(|_| "row_ends");
         let cleared = cleared
             .into_iter()
             .chain(of_walls)
+            .chain(of_rows)
             .map(|name| b.named.buffer(name).cloned());
         let in_cell = (periodic.zip(b.periodic.as_ref()))
             .map(|(kernels, buffers)| InCell { kernels, buffers });
         Ok(Self {
             cleared: cleared.collect::<Result<_, _>>()?,
-            stages: stages(binder, kernels, in_cell, decide, walls, b)?,
+            stages: stages(binder, kernels, in_cell, deciding, walls, b)?,
         })
     }
 

@@ -345,7 +345,7 @@ impl GpuWallLattice {
     pub(crate) fn new(wall: &Wall, domain: &Domain) -> Self {
         match wall.solid() {
             Solid::Round(round) if !round.inside => Self::across(round.axis, domain),
-            _ => Self::zeroed(),
+            Solid::HalfSpace(_) | Solid::Round(_) => Self::zeroed(),
         }
     }
 

@@ -63,8 +63,8 @@ fn fresh_buffers_full_of_noise_give_the_same_list() {
     let spheres = world(5000);
     let expected = pairs(&run(&mut gpu(), &spheres));
     assert!(expected.len() > 1000);
-    for seed in 0..4 {
-        let mut gpu = gpu();
+    for seed in 0..6 {
+        let mut gpu = if seed < 4 { gpu() } else { gpu().deciding() };
         gpu.noise = Some(seed);
         assert_eq!(pairs(&run(&mut gpu, &spheres)), expected);
     }
@@ -327,8 +327,7 @@ fn full(gpu: &mut Gpu, step: &UncheckedStep<'_>) -> (Vec<[u32; 4]>, Vec<[i32; 3]
 fn a_device_that_decides_gives_the_list_of_a_host_that_decides() {
     let mut host = gpu();
     host.decides = false;
-    let mut device = gpu();
-    device.decides = true;
+    let mut device = gpu().deciding();
     let cell = |edges| carom::Domain::triclinic([-3.0, 1.0, 2.0], edges);
     let skewed = cell([[17.0, 0.0, 0.0], [5.5, 16.0, 0.0], [-4.0, 3.25, 19.0]]);
     let domains = [
@@ -384,9 +383,15 @@ fn a_device_that_decides_gives_the_list_of_a_host_that_decides() {
 /// The first pairs arrive together with the counts of a step, and the others in a further readback.
 #[test]
 fn a_list_is_complete_whatever_part_of_it_arrives_with_its_counts() {
-    let spheres = world(5000);
     let skewed = carom::Domain::rectangular([0.0; 3], [37.0; 3]);
-    for domain in [carom::Domain::open(), skewed] {
+    let worlds = [
+        (world(5000), carom::Domain::open()),
+        (world(5000), skewed),
+        // There are more pairs than spheres.
+        (lattice(9, 0.75), carom::Domain::open()),
+        (lattice(9, 0.75), skewed),
+    ];
+    for (spheres, domain) in worlds {
         let step = UncheckedStep {
             enclosing: false,
             spheres: &spheres,
@@ -397,14 +402,161 @@ fn a_list_is_complete_whatever_part_of_it_arrives_with_its_counts() {
         let expected = full(&mut gpu(), &step);
         assert!(expected.0.len() > 1000);
         for decides in [false, true] {
-            let mut gpu = gpu();
-            gpu.decides = decides;
-            for ahead in [0, 1, 999, usize::MAX] {
+            let mut gpu = if decides { gpu().deciding() } else { gpu() };
+            for ahead in [0, 1, 999, spheres.len() + 5, usize::MAX] {
                 gpu.ahead = ahead;
                 let found = full(&mut gpu, &step);
                 assert!(found.0 == expected.0 && found.1 == expected.1, "{ahead}");
                 assert!(gpu.ahead >= found.0.len());
             }
         }
+    }
+}
+
+#[test]
+fn after_a_wrong_pair_the_host_decides_all_pairs_of_a_device() {
+    let spheres = world(5000);
+    let step = UncheckedStep {
+        enclosing: false,
+        spheres: &spheres,
+        sets: Sets::One,
+        dt: 1.0,
+        domain: carom::Domain::open(),
+    };
+    let expected = full(&mut gpu(), &step).0;
+    let mut device = gpu().deciding();
+    device.spoils = true;
+    device.checks = false;
+    assert!(full(&mut device, &step).0 != expected && device.decides);
+    device.checks = true;
+    assert!(full(&mut device, &step).0 == expected && !device.decides);
+    assert!(!device.pipeline.kernels.trust.is_right());
+}
+
+/// Returns one large sphere for each number, which touches that many small spheres with greater indices.
+fn stars(numbers: &[usize]) -> Vec<Sphere> {
+    let mut spheres = Vec::new();
+    for (star, &number) in numbers.iter().enumerate() {
+        let x = 100.0 * star as f32;
+        spheres.push(Sphere::new([x, 0.0, 0.0], 20.0));
+        let small = |k: usize| Sphere::new([x, (k % 32) as f32 * 0.5, (k / 32) as f32 * 0.25], 0.1);
+        spheres.extend((0..number).map(small));
+    }
+    spheres
+}
+
+fn lattice(edge: usize, radius: f32) -> Vec<Sphere> {
+    let at = |i: usize| [0, 1, 2].map(|k| (i / edge.pow(k) % edge) as f32);
+    (0..edge.pow(3))
+        .map(|i| Sphere::new(at(i), radius))
+        .collect()
+}
+
+#[test]
+fn a_device_sends_its_pairs_in_order_and_in_few_bytes() {
+    let cell = carom::Domain::rectangular([0.0; 3], [12.0; 3]);
+    let worlds = [
+        (
+            "fewer pairs than spheres",
+            lattice(12, 0.2),
+            carom::Domain::open(),
+        ),
+        (
+            "short rows",
+            stars(&[1, 0, 2, 127, 128]),
+            carom::Domain::open(),
+        ),
+        (
+            "more pairs than spheres",
+            lattice(12, 0.75),
+            carom::Domain::open(),
+        ),
+        (
+            "more pairs than spheres, with images",
+            lattice(12, 0.75),
+            cell,
+        ),
+        (
+            "several images of each pair",
+            lattice(3, 1.25),
+            carom::Domain::rectangular([0.0; 3], [3.0; 3]),
+        ),
+    ];
+    for (name, mut spheres, domain) in worlds {
+        if name.starts_with("fewer") {
+            let far = |sphere: &Sphere| Sphere::new(sphere.center.map(|x| x + 0.3), 0.4);
+            let others: Vec<_> = spheres.iter().step_by(2).map(far).collect();
+            spheres.extend(others);
+        }
+        let step = UncheckedStep {
+            enclosing: false,
+            spheres: &spheres,
+            sets: Sets::One,
+            dt: 1.0,
+            domain,
+        };
+        let expected = full(&mut gpu(), &step);
+        let mut device = gpu().deciding();
+        full(&mut device, &step);
+        let ahead = device.ahead;
+        device.traffic.clear();
+        let found = full(&mut device, &step);
+        assert!(found.0 == expected.0 && found.1 == expected.1, "{name}");
+
+        let count = found.0.len();
+        let short = Form::new(true, ahead, spheres.len()).short;
+        assert_eq!(short, !name.starts_with("fewer"), "{name}: {count} pairs");
+        let image = if domain.is_open() { 0 } else { 4 };
+        let least = match short {
+            true => (8 + image) * ahead + 4 * spheres.len(),
+            false => (12 + image) * ahead,
+        };
+        assert!(matches!(device.traffic[..], [bytes] if (least..least + 1024).contains(&bytes)));
+
+        let records: Vec<u32> = contents(&device, "records");
+        let sent: Vec<[u32; 2]> = match short {
+            true => {
+                let ends: Vec<u32> = contents(&device, "row_ends");
+                let rows = (0..).zip(&ends[..spheres.len()]);
+                let mut begin = 0;
+                let rows = rows.flat_map(|(a, &end)| {
+                    let row = begin as usize..end as usize;
+                    begin = end;
+                    row.map(move |at| (a, at))
+                });
+                rows.map(|(a, at)| [a, records[2 * at]]).collect()
+            }
+            false => (0..count)
+                .map(|at| [records[3 * at], records[3 * at + 1]])
+                .collect(),
+        };
+        let listed: Vec<[u32; 2]> = found.0.iter().map(|&[a, b, ..]| [a, b]).collect();
+        assert!(sent == listed, "{name}: another order");
+        if !domain.is_open() {
+            let images: Vec<u32> = contents(&device, "pair_images");
+            let images = images[..count].iter().map(|&word| unpacked_image(word));
+            assert!(images.eq(found.1), "{name}: another order of images");
+        }
+    }
+}
+
+#[test]
+fn rows_of_any_length_are_sorted() {
+    let spheres = stars(&[129, 3, 1500, 128, 130]);
+    for domain in [
+        carom::Domain::open(),
+        carom::Domain::rectangular([0.0; 3], [600.0; 3]),
+    ] {
+        let step = UncheckedStep {
+            enclosing: false,
+            spheres: &spheres,
+            sets: Sets::One,
+            dt: 1.0,
+            domain,
+        };
+        let expected = full(&mut gpu(), &step);
+        assert_eq!(expected.0.len(), 129 + 3 + 1500 + 128 + 130);
+        let found = full(&mut gpu().deciding(), &step);
+        assert!(found.0 == expected.0 && found.1 == expected.1);
     }
 }

@@ -1,22 +1,55 @@
 //! carom's compute kernels, compiled for one device.
 
+use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 
 use super::context::Context;
 use super::dispatch::Binder;
 use super::shader::kernels::{
-    Decide, Dynamics, Gather, Load, Neighbors, Periodic, Reduce, Rests, Stages, WallKernels,
+    Decide, Dynamics, Gather, Load, Neighbors, OrderKernels, Periodic, Reduce, Rests, Stages,
+    WallKernels,
 };
 use crate::Error;
 
+/// Whether the device decides pairs as the host does.
+#[derive(Default)]
+pub(crate) struct Trust(AtomicU8);
+
+const UNTESTED: u8 = 0;
+const UNDER_TEST: u8 = 1;
+const RIGHT: u8 = 2;
+const WRONG: u8 = 3;
+
+impl Trust {
+    pub(crate) fn is_right(&self) -> bool {
+        self.0.load(SeqCst) == RIGHT
+    }
+
+    /// Returns whether the caller has to test the device, and to call [`end`](Self::end).
+    pub(crate) fn begin(&self) -> bool {
+        let begun = self
+            .0
+            .compare_exchange(UNTESTED, UNDER_TEST, SeqCst, SeqCst);
+        begun.is_ok()
+    }
+
+    /// `None` if the test has not run.
+    pub(crate) fn end(&self, passed: Option<bool>) {
+        let state = passed.map_or(UNTESTED, |passed| if passed { RIGHT } else { WRONG });
+        self.0.store(state, SeqCst);
+    }
+}
+
 pub(crate) struct DeviceKernels {
     pub(crate) context: Arc<Context>,
+    pub(crate) trust: Arc<Trust>,
     pub(crate) stages: Stages,
     pub(crate) load: Load,
     pub(crate) gather: Gather,
     reduce: OnceLock<Reduce>,
     periodic: OnceLock<Periodic>,
     decide: OnceLock<Decide>,
+    rows: OnceLock<OrderKernels>,
     neighbors: OnceLock<Neighbors>,
     walls: OnceLock<WallKernels>,
     dynamics: OnceLock<Dynamics>,
@@ -34,10 +67,12 @@ impl DeviceKernels {
             reduce: OnceLock::new(),
             periodic: OnceLock::new(),
             decide: OnceLock::new(),
+            rows: OnceLock::new(),
             neighbors: OnceLock::new(),
             walls: OnceLock::new(),
             dynamics: OnceLock::new(),
             rests: OnceLock::new(),
+            trust: Arc::default(),
             context,
         })
     }
@@ -61,6 +96,10 @@ impl DeviceKernels {
 
     pub(crate) fn decide(&self) -> Result<&Decide, Error> {
         self.compiled(&self.decide, Decide::new)
+    }
+
+    pub(crate) fn rows(&self) -> Result<&OrderKernels, Error> {
+        self.compiled(&self.rows, OrderKernels::new)
     }
 
     pub(crate) fn neighbors(&self) -> Result<&Neighbors, Error> {

@@ -39,6 +39,8 @@ pub(crate) struct Recorded {
     pub(crate) period: f32,
     pub(crate) spheres: u64,
     pub(crate) walls: Option<Arc<Walls>>,
+    /// Otherwise, all pairs are marked as grazing.
+    pub(crate) trusted: bool,
 }
 
 pub(crate) struct Read {
@@ -274,8 +276,9 @@ impl Read {
             domain: &domain,
             dt,
             times,
+            checked: false,
         };
-        let grazing = settle(spheres, &step, &mut pairs, &mut images)?;
+        let grazing = settle(spheres, &step, &mut pairs, &mut images)?.grazing;
         if domain.is_open() {
             images.clear();
         }

@@ -117,7 +117,7 @@ impl CollisionBuffers {
     /// [`read_raw`](Self::read_raw). Here, a wall collision takes 36 bytes, or 40 in buffers for
     /// periodic domains. There is also a capacity for grazing pairs, at 64 bytes each: at least one
     /// and a half times their number in the step that was read back last, and 16 384 before the
-    /// first readback. With more of them, the ticket returns [`Error::Truncated`], and the next readback
+    /// first readback. While all pairs are grazing (see [the module](crate::gpu)), it is that for pairs. With more of them, the ticket returns [`Error::Truncated`], and the next readback
     /// has room for them.
     ///
     /// `encoder` must be the encoder of the step, or one that is submitted later.
@@ -194,11 +194,15 @@ impl CollisionBuffers {
         let most_grazing = bytes / lists / size_of::<Gathered>() as u64;
         let listed = |known| stepped(known, FIRST_READ);
         let capacity = self.buffers.capacity;
+        let trusted = self.recorded.as_ref().is_some_and(|step| step.trusted);
         ReadRoom {
             pairs: listed(&self.known.pairs).min(capacity.pairs).min(most),
             most,
             grazing: if to_decide {
-                let wanted = stepped(&self.known.grazing, FIRST_GRAZING);
+                let wanted = match trusted {
+                    true => stepped(&self.known.grazing, FIRST_GRAZING),
+                    false => listed(&self.known.pairs),
+                };
                 wanted.min(capacity.pairs).min(most_grazing)
             } else {
                 0
@@ -273,7 +277,9 @@ impl CollisionBuffers {
             let uncounted = Status::INCOMPLETE - Status::TRUNCATED - Status::WALLS_TRUNCATED;
             if !read.summary.status.intersects(uncounted) {
                 known.pairs.set(read.summary.found);
-                known.grazing.set(read.summary.grazing);
+                if recorded.trusted {
+                    known.grazing.set(read.summary.grazing);
+                }
                 known.walls.set(read.summary.walls_found);
             }
             // Decoding may take long.

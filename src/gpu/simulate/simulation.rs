@@ -47,6 +47,10 @@ use crate::{Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Wall, Walls
 /// that have moved farther than their pads.
 const WIDENED: u32 = 4;
 
+/// If spheres can rest, the last third of the rounds adds no impacts. After these rounds and the search for further
+/// candidates that follows, a substep can end early. So with fewer rounds, it might never end.
+const LEAST_ROUNDS: u32 = 2 * WIDENED;
+
 /// Up to this number of spheres, one workgroup finds all impulses between spheres that rest. This takes less time than a
 /// dispatch for each sweep.
 const FEW: u32 = 4096;
@@ -277,7 +281,7 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
         impacts: options.impacts_per_substep() as f32,
         walls: simulation.walls.simple().len() as u32,
         surfaces: surfaces(options) as u32,
-        rounds: options.rounds,
+        rounds: rounds(options),
         near_capacity: options.most_candidates(),
         impact_capacity: options.most_impacts(),
         domain_extent: domain.extent(),
@@ -290,10 +294,23 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
 }
 
 /// Returns whether spheres can rest.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the kernels compute in float32"
+)]
 fn can_rest(options: &SimulationBufferOptions) -> bool {
-    let request = request(options);
-    let strength: f32 = request.gravity.iter().map(|g| g * g).sum();
-    strength > 0.0 && request.contact_time > 0.0
+    let simulation = &options.simulation;
+    let strength: f32 = narrow(simulation.gravity).iter().map(|g| g * g).sum();
+    strength > 0.0 && simulation.contact_time as f32 > 0.0
+}
+
+/// Returns the number of rounds in a substep.
+fn rounds(options: &SimulationBufferOptions) -> u32 {
+    if can_rest(options) {
+        options.rounds.max(LEAST_ROUNDS)
+    } else {
+        options.rounds
+    }
 }
 
 /// The buffers of a simulation that host code accesses.
@@ -714,7 +731,7 @@ impl SimulationBuffers {
             kernels: &kernels,
             sources: [&search, &named, &found],
             spheres: options.spheres.into(),
-            rounds: options.rounds,
+            rounds: rounds(&options),
             has_list: options.most_impacts() > 0,
             can_rest: can_rest(&options),
         };

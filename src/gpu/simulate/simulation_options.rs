@@ -96,7 +96,8 @@ impl SimulationBufferOptions {
     }
 
     /// Sets the number of rounds in a substep, at least 1. The default is 24. In a round, each sphere can have one
-    /// impact. A substep that needs more rounds is rolled back, and the next one is shorter.
+    /// impact. A substep that needs more rounds is rolled back, and the next one is shorter. With gravity and a contact
+    /// time, it ends early instead, and has at least 8 rounds.
     #[must_use]
     pub fn with_rounds(mut self, rounds: u32) -> Self {
         self.rounds = rounds;

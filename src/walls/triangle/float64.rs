@@ -113,8 +113,9 @@ impl TriangleFloat64 {
         Self::of(corners, off, v, sphere.radius.into())
     }
 
-    /// Returns the test of a sphere of radius `r`. `corners` are relative to its centre, and `v` is its velocity relative
-    /// to the triangle, each rounded once. `corners` may have a further error of `off`.
+    /// Returns the test of a sphere of radius `r`, which must be exact. `corners` are relative to its centre, and `v` is its
+    /// velocity relative to the triangle, each rounded once. `corners` may have a further error of `off`. The triangle must
+    /// have an area.
     pub(in crate::walls) fn of(corners: [DVec3; 3], off: DVec3, v: DVec3, r: f64) -> Self {
         let [a, b, c] = corners.map(DVec3::abs);
         Self {

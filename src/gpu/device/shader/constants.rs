@@ -26,7 +26,7 @@ pub(crate) const INVALID_LISTED: usize = 32;
 
 pub(crate) const IMAGE_BITS: u32 = 10;
 pub(crate) const MAX_IMAGES_EACH: u32 = 1 << 20;
-/// In units of ε = 2⁻²³ times the lengths in the computation (docs/exact.md, section 6).
+/// In units of ε = 2⁻²³ times the lengths in the computation (docs/exact.md, sections 6 and 7).
 const WALL_ERROR: f32 = 32.0;
 /// Covers underflow, which a relative bound does not.
 const WALL_LEAST: f32 = 1.0 / (1_u64 << 40) as f32;
@@ -40,6 +40,10 @@ pub(crate) const FLAG_TWO_SETS: u32 = 1;
 pub(crate) const FLAG_WATCH: u32 = 2;
 
 pub(crate) const FLAG_DECIDE: u32 = 4;
+/// Only with [`FLAG_DECIDE`].
+pub(crate) const FLAG_TRUSTED: u32 = 8;
+/// Records of pairs in rows lack the index of the row.
+pub(crate) const FLAG_SHORT_RECORDS: u32 = 16;
 
 pub(crate) const MOTION_NONE: u32 = 0;
 pub(crate) const MOTION_VELOCITY: u32 = 1;
@@ -97,6 +101,8 @@ constants! {
     FLAG_TWO_SETS: u32 = FLAG_TWO_SETS;
     FLAG_WATCH: u32 = FLAG_WATCH;
     FLAG_DECIDE: u32 = FLAG_DECIDE;
+    FLAG_TRUSTED: u32 = FLAG_TRUSTED;
+    FLAG_SHORT_RECORDS: u32 = FLAG_SHORT_RECORDS;
     MOTION_NONE: u32 = MOTION_NONE;
     MOTION_PREVIOUS: u32 = MOTION_PREVIOUS;
     NO_SIZE_CLASS: u32 = u32::MAX;

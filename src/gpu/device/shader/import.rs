@@ -55,6 +55,7 @@ parts![
     "reduce/parts/digit",
     "reduce/parts/first_pairs",
     "reduce/parts/pair_changes",
+    "reduce/parts/row_order",
     "shared/carom",
     "shared/crowd",
     "shared/decide_found",

@@ -89,6 +89,17 @@ kernels! {
 }
 
 kernels! {
+    /// Order and pack the list for a `Detector`.
+    OrderKernels, ORDER:
+    rows_count: "reduce/rows", "count", [];
+    rows_place: "reduce/rows", "place", [];
+    rows_rank: "reduce/rows", "rank", [];
+    rows_images_count: "reduce/rows_images", "count", [];
+    rows_images_place: "reduce/rows_images", "place", [];
+    rows_images_rank: "reduce/rows_images", "rank", [];
+}
+
+kernels! {
     Load, LOAD:
     load_params: "collide/load_params", "main", [];
     load_first: "collide/load_spheres", "first_set", [];
@@ -202,7 +213,7 @@ kernels! {
 /// Returns all kernels.
 pub fn all() -> impl Iterator<Item = &'static Kernel> {
     [
-        STAGES, PERIODIC, DECIDE, LOAD, GATHER, REDUCE, NEIGHBORS, WALLS, DYNAMICS, RESTS,
+        STAGES, PERIODIC, DECIDE, ORDER, LOAD, GATHER, REDUCE, NEIGHBORS, WALLS, DYNAMICS, RESTS,
     ]
     .into_iter()
     .flatten()
