@@ -37,8 +37,8 @@ fn main() -> anyhow::Result<()> {
     let mut game = Simulation::new(Vec::new(), options)?;
     let (mut clock, mut owed, mut paddle, mut lost) = (0.0, 0.0, 0.0, 0);
     // The spheres before the last step, the path of each ball that was ever there, and the path of each sphere.
-    let (mut before, mut paths, mut path_of) = (Vec::new(), Vec::new(), Vec::new());
-    let mut bar = Vec::new();
+    let (mut before, mut bar) = (Vec::new(), Vec::new());
+    let (mut paths, mut path_of) = (Vec::<Vec<_>>::new(), Vec::<usize>::new());
     // Frames of uneven duration. The game is paused from 4 to 5.
     for frame in 0..580 {
         let duration = [0.011, 0.016, 0.035][frame % 3];

@@ -98,6 +98,27 @@ fn billiard_balls_keep_energy_and_momentum_and_do_not_overlap() {
             }
         }
     }
+    // Each ball that falls is at the edge of a pocket then, and all others are on the table.
+    let mut pool = table::start(9.0, [0.95, 0.8], true).expect("a valid table");
+    let report = pool
+        .step_with(3.0, &table::rule)
+        .expect("the step succeeds");
+    for (ball, sphere) in pool.spheres().iter().enumerate() {
+        let center = DVec3::from(sphere.center);
+        let pockets =
+            table::POCKETS.map(|(_, place)| DVec3::from(table::pocket(place).map(f64::from)));
+        let nearest = pockets.map(|pocket| pocket.distance(center));
+        let nearest = nearest.into_iter().fold(f64::INFINITY, f64::min) - table::POCKET;
+        let is_removed = report
+            .removed
+            .iter()
+            .any(|gone| gone.sphere as usize == ball);
+        assert!(
+            nearest > -1e-6 && (nearest < 1e-6) == is_removed,
+            "{ball} {nearest}"
+        );
+    }
+    assert!(!report.removed.is_empty());
     let mut inelastic = table::start(9.0, [0.95, 0.8], false).expect("a valid table");
     let report = inelastic.step(end).expect("the step succeeds");
     assert!(report.kinetic_energy < 0.9 * energy);

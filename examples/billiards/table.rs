@@ -2,7 +2,7 @@
 
 use carom::{
     Encounter, Error, HardSphere, Outcome, Partner, Response, Simulation, SimulationOptions,
-    StepReport, Wall, Walls,
+    StepReport, Wall,
 };
 use glam::DVec3;
 

@@ -228,7 +228,7 @@ impl Drawing {
     /// Writes the picture to a file.
     pub(crate) fn save(&self, path: &Path) -> anyhow::Result<()> {
         use anyhow::Context;
-        let Self { head, body } = self;
+        let Self { head, body, .. } = self;
         std::fs::write(path, format!("{head}{body}</svg>\n"))
             .with_context(|| format!("{}", path.display()))?;
         eprintln!("picture: {}", path.display());

@@ -491,7 +491,9 @@ fn a_mesh_moves_and_goes_as_each_recording_is_told() {
         assert!(problem.to_string().contains(words), "{problem}");
         assert_eq!(world.buffers.walls(), &before);
     };
-    let one_more = &mut |walls: &mut Walls| drop(walls.push(Wall::sphere([0.0; 3], 1.0)));
+    let one_more = &mut |walls: &mut Walls| {
+        walls.push(Wall::sphere([0.0; 3], 1.0));
+    };
     refused(
         one_more,
         "there were 1 walls and 2 meshes, and now there are 2 and 2",
