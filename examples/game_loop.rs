@@ -1,9 +1,7 @@
 //! A game loop: steps of a fixed duration whatever a frame takes, places between two steps for the picture, balls that
-//! come and go, a pause, and a paddle under the mouse.
+//! come and go, a pause, and a paddle under the mouse, which is a function of time here.
 //!
 //! `cargo run --release --example game_loop -- game.svg`
-//!
-//! The mouse is a function of time here. A game asks its window.
 
 #[path = "drawing/mod.rs"]
 mod drawing;
@@ -14,16 +12,19 @@ use glam::{DVec2, DVec3};
 
 const STEP: f64 = 1.0 / 120.0;
 const END: f64 = 12.0;
-/// Half the length of the paddle, and its height; and a place where no ball is seen.
 const PADDLE: [f32; 2] = [0.8, 1.0];
-const AWAY: DVec2 = DVec2::new(0.0, -9.0);
+const AWAY: DVec2 = DVec2::new(0.0, -9.0); // below the picture
 
 fn mouse(time: f64) -> f64 {
     3.0 * (1.3 * time).sin()
 }
 
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "velocities of walls are float32"
+)]
 fn main() -> anyhow::Result<()> {
-    // Side walls, and a paddle of two triangles. Everything stays in the plane z = 0.
+    // Side walls, and a paddle of two triangles: half its length, and its height. All stays in the plane z = 0.
     let mut walls = Walls::from_iter([1.0, -1.0].map(|x| Wall::half_space([x, 0.0, 0.0], -4.0)));
     let [half, height] = PADDLE;
     let corners = [(-half, -1.0), (half, -1.0), (half, 1.0), (-half, 1.0)];
@@ -34,7 +35,7 @@ fn main() -> anyhow::Result<()> {
         .with_gravity([0.0, -9.8, 0.0])
         .with_wall_restitution(0.95)
         .with_contact_time(1e-3);
-    let mut game = Simulation::new(Vec::new(), options)?;
+    let mut game = Simulation::new(vec![], options)?;
     let (mut clock, mut owed, mut paddle, mut lost) = (0.0, 0.0, 0.0, 0);
     // The spheres before the last step, the path of each ball that was ever there, and the path of each sphere.
     let (mut before, mut bar) = (Vec::new(), Vec::new());
@@ -51,8 +52,8 @@ fn main() -> anyhow::Result<()> {
             // The paddle is at the mouse when the step ends, and no ball passes through it on the way.
             let speed = ((mouse(clock) - paddle) / STEP) as f32;
             game.edit_walls(|walls| {
-                let mesh = walls.meshes()[0].clone();
-                walls.meshes_mut()[0] = mesh.with_velocity([speed, 0.0, 0.0]);
+                let mesh = &mut walls.meshes_mut()[0];
+                *mesh = mesh.clone().with_velocity([speed, 0.0, 0.0]);
             })?;
             paddle += f64::from(speed) * STEP;
             before = game.spheres().to_vec();
@@ -85,9 +86,9 @@ fn main() -> anyhow::Result<()> {
     }
     println!("{} balls, of which {lost} were lost", paths.len());
     if let Some(file) = std::env::args_os().nth(1) {
-        let corners = [DVec2::new(-4.0, -1.0), DVec2::new(4.0, 7.0)];
-        let mut drawing = Drawing::new(corners[0], corners[1], 800.0);
-        drawing.rectangle(corners[0], corners[1], "#20242c");
+        let [low, high] = [DVec2::new(-4.0, -1.0), DVec2::new(4.0, 7.0)];
+        let mut drawing = Drawing::new(low, high, 800.0);
+        drawing.rectangle(low, high, "#20242c");
         for path in &mut paths {
             path.extend(path.last().map(|&(_, place)| (END, place)));
             drawing.moving_disc(path, 0.2, "#ffd23f", END);

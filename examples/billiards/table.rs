@@ -19,6 +19,9 @@ const GAP: f64 = 2e-5;
 pub(crate) const CUSHIONS: [&str; 4] = ["left", "right", "lower", "upper"];
 /// A ball whose centre comes this close to the middle of a pocket falls into it.
 pub(crate) const POCKET: f64 = 0.06;
+/// Distance of its surface from the middle of the pocket then.
+#[allow(clippy::cast_possible_truncation, reason = "walls are float32")]
+const FALLS: f32 = (POCKET - RADIUS) as f32;
 /// Names and places of the pockets, which are walls after the cushions: solid spheres that a ball touches when it falls.
 pub(crate) const POCKETS: [(&str, [f32; 2]); 6] = [
     ("lower left", [-0.5, -0.5]),
@@ -70,7 +73,7 @@ pub(crate) fn start(
         Wall::half_space([0.0, 1.0, 0.0], y),
         Wall::half_space([0.0, -1.0, 0.0], y),
     ];
-    let pockets = POCKETS.map(|(_, place)| Wall::sphere(pocket(place), (POCKET - RADIUS) as f32));
+    let pockets = POCKETS.map(|(_, place)| Wall::sphere(pocket(place), FALLS));
     let pockets = pockets.into_iter().filter(|_| with_pockets);
     // The centres and velocities have z = 0. They keep this value exactly, so the motion stays in the plane.
     let options = SimulationOptions::new()
