@@ -61,7 +61,7 @@ fn place(path: &table::Path, time: f64) -> DVec3 {
 #[test]
 fn billiard_balls_keep_energy_and_momentum_and_do_not_overlap() {
     let end = 1.2;
-    let mut elastic = table::start(9.0, [1.0, 1.0]).expect("a valid table");
+    let mut elastic = table::start(9.0, [1.0, 1.0], false).expect("a valid table");
     let start = elastic.spheres().to_vec();
     let report = elastic.step(end).expect("the step succeeds");
     assert!(report.sphere_impacts > 20 && report.wall_impacts > 10);
@@ -98,7 +98,28 @@ fn billiard_balls_keep_energy_and_momentum_and_do_not_overlap() {
             }
         }
     }
-    let mut inelastic = table::start(9.0, [0.95, 0.8]).expect("a valid table");
+    // Each ball that falls is at the edge of a pocket then, and all others are on the table.
+    let mut pool = table::start(9.0, [0.95, 0.8], true).expect("a valid table");
+    let report = pool
+        .step_with(3.0, &table::rule)
+        .expect("the step succeeds");
+    for (ball, sphere) in pool.spheres().iter().enumerate() {
+        let center = DVec3::from(sphere.center);
+        let pockets =
+            table::POCKETS.map(|(_, place)| DVec3::from(table::pocket(place).map(f64::from)));
+        let nearest = pockets.map(|pocket| pocket.distance(center));
+        let nearest = nearest.into_iter().fold(f64::INFINITY, f64::min) - table::POCKET;
+        let is_removed = report
+            .removed
+            .iter()
+            .any(|gone| gone.sphere as usize == ball);
+        assert!(
+            nearest > -1e-6 && (nearest < 1e-6) == is_removed,
+            "{ball} {nearest}"
+        );
+    }
+    assert!(!report.removed.is_empty());
+    let mut inelastic = table::start(9.0, [0.95, 0.8], false).expect("a valid table");
     let report = inelastic.step(end).expect("the step succeeds");
     assert!(report.kinetic_energy < 0.9 * energy);
 }
@@ -273,7 +294,16 @@ fn billiards_and_breakout_print_their_impacts_and_draw_them() {
             .nth(1)
             .is_some_and(|line| line.contains(" cue  1 "))
     );
-    assert_eq!(picture.matches("attributeName=\"cx\"").count(), 16);
+    assert_eq!(picture.matches("attributeName=\"transform\"").count(), 16);
+    // Each ball has its number of the list in the picture, and each ball that falls is in the list once.
+    for ball in 1..16 {
+        assert_eq!(picture.matches(&format!(">{ball}</text>")).count(), 1);
+    }
+    let fallen: Vec<_> = output
+        .lines()
+        .filter(|line| line.contains("pocket  "))
+        .collect();
+    assert!(fallen.len() > 1 && output.contains(&format!(", {} balls in pockets", fallen.len())));
     let (output, picture) = run_with_picture("breakout", "--output", &["--balls", "4"]);
     let off: BTreeSet<_> = output
         .lines()
@@ -282,7 +312,11 @@ fn billiards_and_breakout_print_their_impacts_and_draw_them() {
         .collect();
     assert_eq!(off.len(), 16);
     assert!(output.contains("16 of 16 bats are off after "));
-    assert_eq!(picture.matches("attributeName=\"cx\"").count(), 4);
+    assert_eq!(picture.matches("attributeName=\"transform\"").count(), 4);
+    assert!(
+        off.iter()
+            .all(|bat| picture.matches(&format!(">{bat}</text>")).count() == 1)
+    );
     assert_eq!(picture.matches("attributeName=\"opacity\"").count(), 16);
 }
 

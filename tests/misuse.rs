@@ -471,22 +471,54 @@ fn buffers_that_do_not_fit_their_description_are_named() -> Result {
     Ok(())
 }
 
+/// All triangles with faults are named, and those without an area or repeated can be left out.
+#[test]
+fn faults_of_a_mesh_are_all_named_or_cleaned() -> Result {
+    let corners = vec![
+        [0.0; 3],
+        [1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [2.0, 0.0, 0.0],
+        [-0.0; 3],
+    ];
+    let triangles = vec![
+        [0, 1, 2],
+        [0, 1, 3],
+        [2, 4, 1],
+        [1, 1, 2],
+        [3, 1, 2],
+        [0, 1, 2],
+    ];
+    let refused = Mesh::new(corners.clone(), triangles.clone()).map(drop);
+    let says = [
+        "triangle 1 of the mesh",
+        "no area",
+        "1 other triangles are invalid, too: 3",
+    ];
+    assert_says(refused, &says);
+    let (mesh, left_out) = Mesh::cleaned(corners.clone(), triangles)?;
+    assert_eq!(mesh.triangles(), [[0, 1, 2], [3, 1, 2]]);
+    assert_eq!(left_out, [1, 2, 3, 5]);
+    let far = vec![[0, 1, 3], [0, 1, 9], [0, 1, 2], [7, 1, 2]];
+    let says = [
+        "triangle 0 of the mesh",
+        "9",
+        "1 other triangles are invalid, too: 2",
+    ];
+    assert_says(Mesh::cleaned(corners.clone(), far).map(drop), &says);
+    let many = vec![[0, 0, 0]; 300];
+    let says = ["299 other triangles", ", 100 and more"];
+    assert_says(Mesh::new(corners, many).map(drop), &says);
+    Ok(())
+}
+
 /// Rules that only a simulation on the CPU follows are named, and not ignored.
 #[test]
 fn rules_that_a_gpu_cannot_follow_are_named() -> Result {
     let device = noop();
     let pipeline = CollisionPipeline::new(&device.device)?;
-    let floor = Wall::half_space([0.0, 0.0, 1.0], 0.0).with_restitution(0.5);
-    let corners = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-    let mut mesh = Walls::new();
-    mesh.push_mesh(Mesh::new(corners, vec![[0, 1, 2]])?.with_restitution(0.5));
     let rules = SimulationOptions::new;
     for (rules, says) in [
-        (
-            rules().with_walls(Walls::from_iter([floor])),
-            "restitution of its own",
-        ),
-        (rules().with_walls(mesh), "restitution of its own"),
         (
             rules().with_restitutions(vec![0.5; 10], Combine::Min),
             "restitution of its own",

@@ -689,6 +689,20 @@ mutant 'a simulation that has caught up seems to be behind' shaders/dynamics/sim
     'simulation.status &= ~CAROM_BEHIND;' '' --test dynamics_gpu falls_behind
 mutant 'no bound of the time that is left over' shaders/dynamics/simulation_begin.wgsl \
     'simulation.remaining > most {' 'false {' --test dynamics_gpu falls_behind
+mutant 'a wall that gets another velocity jumps back' shaders/dynamics/simulation_walls.wgsl \
+    'motion.moved = moved.rounded;' '' --test dynamics_gpu each_recording_is_told
+mutant 'a wall that gets another place has moved before' shaders/dynamics/simulation_walls.wgsl \
+    '((simulation_request.jumped >> wall) & 1u) != 0u' 'false' --test dynamics_gpu each_recording_is_told
+mutant 'a wall that is switched off is solid' shaders/dynamics/simulation_pad.wgsl \
+    'is_off(k) || ' '' --test dynamics_gpu wall_moves_as_each
+mutant 'a mesh that is switched off is solid' shaders/dynamics/parts/near_triangles.wgsl \
+    'if is_off(triangle.mesh) {' 'if false {' --test dynamics_gpu mesh_moves_and_goes
+mutant 'all walls have the restitution of the first' shaders/dynamics/parts/rests.wgsl \
+    'wall_restitutions[wall / 4u][wall % 4u]' 'wall_restitutions[0][0]' --test dynamics_gpu mesh_moves_and_goes
+mutant 'a repeated triangle is kept' src/walls/mesh.rs \
+    '!no_area && seen.insert(places)' '!no_area' --test misuse faults_of_a_mesh
+mutant 'only the first triangle with a fault is named' src/walls/mesh.rs \
+    'if others.is_empty() {' 'if true {' --test misuse faults_of_a_mesh
 mutant 'squeezed discs have impacts for ever' src/dynamics/replay.rs \
     'link.impacts >= SQUEEZED && self' 'false && self' --test dynamics_rest squeezed
 mutant 'spheres at one point move along a line' src/dynamics/separate.rs \

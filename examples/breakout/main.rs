@@ -85,17 +85,17 @@ fn picture(game: &Game) -> Drawing {
         let color = format!("{}38", COLORS[ball % COLORS.len()]);
         drawing.line(path.iter().map(|point| point.1), &color, 0.008);
     }
-    let mut order: Vec<_> = game.bats.iter().filter_map(|bat| bat.hit).collect();
-    order.sort_by(f64::total_cmp);
-    for bat in &game.bats {
+    for (number, bat) in game.bats.iter().enumerate() {
         drawing.outline(&bat.corners, "#8f9bb0", 0.005);
         let off = bat.hit.map(|time| time / game.simulation.time());
         drawing.vanishing_polygon(&bat.corners, "#b0643a", off, game.simulation.time());
-        if let Some(place) = order.iter().position(|&time| bat.hit == Some(time)) {
-            let middle = bat.corners.iter().sum::<DVec2>() / 4.0;
-            let text = (place + 1).to_string();
-            drawing.colored_text(middle - DVec2::new(0.0, 0.018), &text, 0.05, "#f2f4f8");
-        }
+        let middle = bat.corners.iter().sum::<DVec2>() / 4.0;
+        drawing.colored_text(
+            middle - DVec2::new(0.0, 0.018),
+            &number.to_string(),
+            0.05,
+            "#f2f4f8",
+        );
     }
     for (ball, path) in game.paths.iter().enumerate() {
         drawing.moving_disc(

@@ -17,7 +17,7 @@
 #import invocation::{invocation}
 #import meeting::{Motion, round_meeting, straight_meeting}
 #import paths::{is_crowded, path_piece, slow_under_strain, strain_of}
-#import rests::{RESTS, is_held, link_of, slow_speed}
+#import rests::{RESTS, is_held, link_of, slow_speed, wall_restitution}
 #import round_spheres::{head_of, sphere_of_round}
 #import types::{WallLattice}
 
@@ -174,7 +174,7 @@ fn meeting_at_triangle(near: Candidate, piece: PathPiece, number: u32) -> f32 {
     if RESTS && wait < range && joins(near.a, piece, number) {
         let then = wall_motion(velocity, near.apart, piece, piece.start + wait);
         let normal = direction(facing(near.b, then.place).away);
-        if is_waiting(normal, then, simulation_request.wall_restitution, strain_of(near.a), radius) {
+        if is_waiting(normal, then, wall_restitution(near.place_b), strain_of(near.a), radius) {
             return NEVER;
         }
     }
@@ -230,7 +230,7 @@ fn earlier_at_wall(given: AtWall, sphere: u32, piece: PathPiece, piece_number: u
             if wall.kind != CAROM_HALF_SPACE {
                 normal = select(1.0, -1.0, is_hollow(wall)) * direction(then.place);
             }
-            if is_waiting(normal, then, simulation_request.wall_restitution, strain_of(sphere), body.radius) {
+            if is_waiting(normal, then, wall_restitution(number), strain_of(sphere), body.radius) {
                 continue;
             }
         }

@@ -10,6 +10,7 @@
 #import invocation::{invocation}
 #import round_spheres::{cell_entry_of, head_of, mark_of}
 #import searched_spheres::{count_searched, searched}
+#import switches::{is_off}
 #import types::{Counters, Sphere, WallLattice}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
@@ -92,7 +93,7 @@ fn pad_sphere(i: u32) {
         sphere.radius = (body.radius + pad) * ROUNDED_UP;
         if body.inverse_mass > 0.0 {
             for (var k = 0u; k < simulation_request.walls; k++) {
-                if ignore_each_other(sphere.groups, simulation_walls[k].groups) {
+                if is_off(k) || ignore_each_other(sphere.groups, simulation_walls[k].groups) {
                     continue;
                 }
                 let near = near_wall(body, track.pad, k);

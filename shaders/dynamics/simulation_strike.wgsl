@@ -15,7 +15,7 @@
 #import meeting::{Motion, RESTING}
 #import opaque::{opaque}
 #import paths::{has_room, path_piece, place_at}
-#import rests::{CURVED, HELD, RESTS, is_held, slow_speed}
+#import rests::{CURVED, HELD, RESTS, is_held, slow_speed, wall_restitution}
 #import round_spheres::{NEXT_LIST, append_to_round, head_of, list_for_round, mark_for_round, sphere_of_round}
 #import types::{Params}
 
@@ -257,7 +257,7 @@ fn strike_pair(index: u32, time: f32) {
     turn(pair.b, other, time, impulse * inverse_masses.y, index * MOST_IMPACTS + count_a, held.y);
 }
 
-// Adds an impact at a wall to the path of a sphere. `normal` is a unit vector from the sphere into the wall. `bend` is
+// Adds an impact at wall or mesh `number` to the path of a sphere. `normal` is a unit vector from the sphere into the wall. `bend` is
 // the component along `normal` of the centrifugal acceleration that the sphere has when it slides along a solid wall,
 // and is negative or 0. If the wall is hollow, `sliding` is the velocity along it, perpendicular to the axis of a
 // cylinder, and `curvature` is the curvature of the path of the centre of a sphere that slides along it. Both are 0
@@ -267,6 +267,7 @@ fn leave_wall(
     last: PathPiece,
     time: f32,
     wall: CaromWall,
+    number: u32,
     motion: Motion,
     normal: vec3<f32>,
     bend: f32,
@@ -278,7 +279,7 @@ fn leave_wall(
     let towards = dot(motion.velocity, normal);
     let pressing = dot(motion.acceleration, normal) + bend;
     let slide = dot(sliding, sliding);
-    var restitution = simulation_request.wall_restitution;
+    var restitution = wall_restitution(number);
     var least = least_separation(pressing, speeds);
     var held = false;
     if RESTS {
@@ -311,14 +312,15 @@ fn strike_triangle(sphere: u32, number: u32, time: f32) {
     let normal = -direction(facing(near.b, motion.place).away);
     // The centrifugal acceleration of a sphere that slides along the face is 0. At an edge or a corner, it
     // would be negative, but 0 is used there, too.
-    leave_wall(sphere, last, time, mesh, motion, normal, 0.0, vec3<f32>(0.0), 0.0);
+    leave_wall(sphere, last, time, mesh, near.place_b, motion, normal, 0.0, vec3<f32>(0.0), 0.0);
 }
 
 fn strike_wall(sphere: u32, code: u32, time: f32) {
     if !has_room(sphere, tracks[sphere].count) {
         return;
     }
-    let wall = simulation_walls[wall_of_code(code)];
+    let number = wall_of_code(code);
+    let wall = simulation_walls[number];
     let place = place_at_wall(wall, bodies[sphere].center) + shift_of(image_of_code(code));
     let last = path_piece(sphere, tracks[sphere].count);
     let motion = wall_motion(wall.velocity, place, last, time);
@@ -343,7 +345,7 @@ fn strike_wall(sphere: u32, code: u32, time: f32) {
             bend = -dot(along, along) / distance;
         }
     }
-    leave_wall(sphere, last, time, wall, motion, normal, bend, sliding, curvature);
+    leave_wall(sphere, last, time, wall, number, motion, normal, bend, sliding, curvature);
 }
 
 // Adds the next impact to the path of sphere `i`, or removes wrong impacts from it.

@@ -2,18 +2,20 @@
 // workgroup.
 
 #import carom::{CAROM_HALF_SPACE, CaromSimulation, CaromWall}
-#import dynamics::{SimulationRequest}
+#import dynamics::{SimulationRequest, WallMotion}
 #import opaque::{opaque, opaque3}
 #import sum::{Sum, add}
+#import two_floats::{add_float}
 #import types::{Params, WallLattice}
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(2) var<uniform> simulation: CaromSimulation;
-// The walls and meshes at time 0.
+// The walls and meshes as the host has given them.
 @group(0) @binding(3) var<uniform> given_walls: array<CaromWall, MOST_WALLS>;
 @group(0) @binding(4) var<uniform> simulation_lattices: array<WallLattice, MOST_WALLS>;
 @group(0) @binding(5) var<storage, read_write> simulation_walls: array<CaromWall>;
+@group(0) @binding(6) var<storage, read_write> wall_motions: array<WallMotion>;
 
 // Returns a number rounded to 12 binary digits, half of those of a float32.
 fn upper(x: f32) -> f32 {
@@ -35,15 +37,42 @@ fn add_product(sum: Sum, v: vec3<f32>, t: f32) -> Sum {
     return Sum(next.rounded, next.errors + error);
 }
 
+// Returns how far a wall has moved.
+fn moved_by(motion: WallMotion) -> Sum {
+    let time = simulation.time;
+    let since = add_float(add_float(time, -motion.since.x), -motion.since.y);
+    var moved = Sum(motion.moved, motion.errors);
+    moved = add_product(moved, motion.velocity, since.x);
+    return add_product(moved, motion.velocity, since.y);
+}
+
+// Returns the motion of a wall from now on, if the host has changed the wall.
+fn changed(before: WallMotion, wall: u32) -> WallMotion {
+    var motion = before;
+    if ((simulation_request.changed >> wall) & 1u) != 0u && before.serial != simulation_request.serial {
+        let moved = moved_by(before);
+        motion.moved = moved.rounded;
+        motion.errors = moved.errors;
+        if ((simulation_request.jumped >> wall) & 1u) != 0u {
+            motion.moved = vec3<f32>(0.0);
+            motion.errors = vec3<f32>(0.0);
+        }
+        motion.since = simulation.time;
+    }
+    motion.serial = simulation_request.serial;
+    motion.velocity = given_walls[wall].velocity;
+    return motion;
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(local_invocation_index) local: u32) {
     if local >= simulation_request.surfaces {
         return;
     }
     var wall = given_walls[local];
-    var moved = Sum(vec3<f32>(0.0), vec3<f32>(0.0));
-    moved = add_product(moved, wall.velocity, simulation.time.x);
-    moved = add_product(moved, wall.velocity, simulation.time.y);
+    let motion = changed(wall_motions[local], local);
+    wall_motions[local] = motion;
+    var moved = moved_by(motion);
     // In a periodic domain, whole edges are subtracted from the displacement of a wall that has images. So the wall
     // stays near the cell, where float32 numbers are dense.
     let far = moved.rounded;

@@ -273,20 +273,7 @@ impl Simulation {
     /// [`Error::InvalidSimulation`] if there is no wall with this number.
     pub fn set_wall_enabled(&mut self, wall: usize, enabled: bool) -> Result<(), Error> {
         let walls = &self.options.walls;
-        let mut place = wall;
-        let mut first = walls.simple().len();
-        if wall >= first {
-            let mut meshes = walls.meshes().iter();
-            let mesh = meshes.position(|mesh| {
-                first += mesh.triangles().len();
-                wall < first
-            });
-            let Some(mesh) = mesh else {
-                let problem = format!("there is no wall {wall}: there are {} walls", walls.len());
-                return Err(Error::InvalidSimulation { problem });
-            };
-            place = walls.simple().len() + mesh;
-        }
+        let place = walls.place(wall)?;
         let mut motions = self.walls.motions().to_vec();
         if motions[place].off == enabled {
             motions[place].off = !enabled;

@@ -1,5 +1,6 @@
 //! Meshes of triangles.
 
+use std::collections::HashSet;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -90,7 +91,8 @@ impl<T: Number> Mesh<T> {
     /// # Errors
     /// Returns one of these errors:
     /// - [`Error::InvalidTriangle`] if a triangle has an index past the last vertex, a coordinate that is out of
-    ///   range or not a number, or no area. Vertices that belong to no triangle are not checked.
+    ///   range or not a number, or no area. It says what is wrong with the first one, and names the others.
+    ///   [`cleaned`](Self::cleaned) leaves out those without an area. Vertices that belong to no triangle are not checked.
     /// - [`Error::TooManySpheres`] for more than 2³⁰ triangles.
     pub fn new(vertices: Vec<[T; 3]>, triangles: Vec<[u32; 3]>) -> Result<Self, Error> {
         if triangles.len() > MAX_SPHERES {
@@ -99,12 +101,60 @@ impl<T: Number> Mesh<T> {
                 limit: MAX_SPHERES,
             });
         }
-        for (triangle, indices) in triangles.iter().enumerate() {
+        let checked = triangles.iter().map(|indices| {
             let corners = corners(&vertices, *indices);
-            let checked = corners.and_then(|corners| check_corners(&corners, indices));
-            checked.map_err(|problem| Error::InvalidTriangle { triangle, problem })?;
+            corners.and_then(|corners| check_corners(&corners, indices))
+        });
+        let mut faults = checked
+            .enumerate()
+            .filter_map(|(k, one)| Some((k, one.err()?)));
+        if let Some((triangle, problem)) = faults.next() {
+            let others: Vec<usize> = faults.map(|(triangle, _)| triangle).collect();
+            let problem = with_others(problem, &others);
+            return Err(Error::InvalidTriangle { triangle, problem });
         }
         Self::unchecked(vertices, Arc::new(triangles))
+    }
+
+    /// Returns a mesh like [`new`](Self::new), but without the triangles that have no area, and without those whose three
+    /// corners are where those of an earlier triangle are. Also returns the numbers of the triangles that were left out, in
+    /// order. The others stay in their order.
+    ///
+    /// ```
+    /// use carom::Mesh;
+    /// let corners = vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [2.0, 0.0, 0.0]];
+    /// let triangles = vec![[0, 1, 3], [0, 1, 2], [2, 0, 1], [1, 3, 2]];
+    /// assert!(Mesh::new(corners.clone(), triangles.clone()).is_err());
+    /// let (mesh, left_out) = Mesh::cleaned(corners, triangles)?;
+    /// assert_eq!(mesh.triangles(), [[0, 1, 2], [1, 3, 2]]);
+    /// assert_eq!(left_out, [0, 2]);
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), with the numbers that the triangles have in the mesh that is left.
+    pub fn cleaned(
+        vertices: Vec<[T; 3]>,
+        mut triangles: Vec<[u32; 3]>,
+    ) -> Result<(Self, Vec<usize>), Error> {
+        let mut seen = HashSet::new();
+        let (mut left_out, mut number) = (Vec::new(), 0);
+        triangles.retain(|indices| {
+            let keeps = corners(&vertices, *indices).map_or(true, |corners| {
+                // Adding 0 makes 0 of −0.
+                let bits = |x: T| (x.into() + 0.0).to_bits();
+                let mut places = corners.map(|corner| corner.map(bits));
+                places.sort_unstable();
+                let no_area = matches!(Triangle::defect(&corners), Some(Defect::NoArea));
+                !no_area && seen.insert(places)
+            });
+            if !keeps {
+                left_out.push(number);
+            }
+            number += 1;
+            keeps
+        });
+        Ok((Self::new(vertices, triangles)?, left_out))
     }
 
     /// The triangles may have no area.
@@ -268,6 +318,25 @@ fn corners<T: Number>(vertices: &[[T; 3]], indices: [u32; 3]) -> Result<[[T; 3];
         })?;
     }
     Ok(corners)
+}
+
+/// Adds the numbers of other triangles with faults to what is wrong with the first one.
+fn with_others(problem: String, others: &[usize]) -> String {
+    const NAMED: usize = 100;
+    if others.is_empty() {
+        return problem;
+    }
+    let named: Vec<_> = others.iter().take(NAMED).map(usize::to_string).collect();
+    let more = if others.len() > NAMED {
+        " and more"
+    } else {
+        ""
+    };
+    format!(
+        "{problem}; {} other triangles are invalid, too: {}{more}",
+        others.len(),
+        named.join(", ")
+    )
 }
 
 fn check_corners<T: Number>(corners: &[[T; 3]; 3], indices: &[u32; 3]) -> Result<(), String> {

@@ -138,6 +138,26 @@ impl<T: Number> Walls<T> {
         self.simple.len() + triangles.sum::<usize>()
     }
 
+    /// Returns the place of a wall among the walls of simple shapes and, after them, the meshes. The number of a triangle
+    /// stands for its mesh.
+    pub(crate) fn place(&self, wall: usize) -> Result<usize, Error> {
+        let mut first = self.simple.len();
+        if wall < first {
+            return Ok(wall);
+        }
+        let mut meshes = self.meshes.iter();
+        let mesh = meshes.position(|mesh| {
+            first += mesh.triangles().len();
+            wall < first
+        });
+        match mesh {
+            Some(mesh) => Ok(self.simple.len() + mesh),
+            None => Err(Error::InvalidSimulation {
+                problem: format!("there is no wall {wall}: there are {} walls", self.len()),
+            }),
+        }
+    }
+
     /// Returns whether there are no walls.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -3,7 +3,7 @@
 use carom::gpu::{
     Attribute, DeviceSpheres, SimulationBufferOptions, SimulationState, SimulationStatus, wgpu,
 };
-use carom::{Domain, Error, HardSphere, Simulation, SimulationOptions, Wall, Walls};
+use carom::{Domain, Error, HardSphere, Mesh, Simulation, SimulationOptions, Wall, Walls};
 use glam::DVec3;
 
 use crate::device::Device;
@@ -378,6 +378,132 @@ fn the_state_arrives_by_a_ticket() {
     let lost = ticket.try_take().map(|_| ());
     assert_eq!(lost, Err(Error::NotSubmitted));
     world.device.assert_silent();
+}
+
+/// Between recordings, a wall gets other velocities, jumps, and is switched off and on. The times are those of straight
+/// motions.
+#[test]
+fn a_wall_moves_as_each_recording_is_told() {
+    let shapes: [fn(f32) -> Wall; 3] = [
+        |x| Wall::half_space([-2.0, 0.0, 0.0], -2.0 * x),
+        |x| Wall::sphere([x + 1.0, 0.0, 0.0], 1.0),
+        |x| Wall::cylinder([x + 1.0, 0.0, 5.0], [0.0, 0.0, 1.0], 1.0),
+    ];
+    for shape in shapes {
+        let ball = HardSphere::new([0.0; 3], 0.5).with_velocity([1.0, 0.0, 0.0]);
+        let wall = shape(10.0).with_velocity([-1.0, 0.0, 0.0]);
+        let rules = SimulationOptions::new().with_walls(Walls::from_iter([wall]));
+        let options = SimulationBufferOptions::new(1).with_simulation(rules);
+        let mut world = World::new(&[ball], &options);
+        let velocity = |world: &mut World, u: f32| {
+            let change = |walls: &mut Walls| {
+                let wall = &mut walls.simple_mut()[0];
+                *wall = wall.with_velocity([u, 0.0, 0.0]);
+            };
+            world.buffers.edit_walls(change).expect("it is valid");
+        };
+        let assert_at = |world: &World, place: f64, velocity: f64| {
+            let ball = world.spheres()[0];
+            assert!((ball.center[0] - place).abs() < 1e-5, "{ball:?} {place}");
+            assert!((ball.velocity[0] - velocity).abs() < 1e-5, "{ball:?}");
+        };
+        assert_eq!(world.advance(2.0).wall_impacts, 0);
+        // The face is at 8 and stops. Of two edits before a recording, the last one holds.
+        velocity(&mut world, 3.0);
+        velocity(&mut world, 0.0);
+        assert_eq!(world.advance(2.0).wall_impacts, 0);
+        velocity(&mut world, -0.5);
+        assert_eq!(world.advance(3.0).wall_impacts, 1);
+        // The ball was at 4 at time 4, so that its front met the face at 8 − t/2.
+        let met = 3.5 / 1.5;
+        assert_at(&world, 4.0 + met - 2.0 * (3.0 - met), -2.0);
+        // A wall on the way of the ball, 1 before its front.
+        let jump = |walls: &mut Walls| {
+            walls.simple_mut()[0] = Wall::half_space([1.0, 0.0, 0.0], 3.5);
+        };
+        world.buffers.edit_walls(jump).expect("it is valid");
+        world.buffers.set_wall_enabled(0, false).expect("a wall");
+        assert_eq!(world.advance(0.25).wall_impacts, 1);
+        world.buffers.set_wall_enabled(0, true).expect("a wall");
+        assert_eq!(world.advance(0.5).wall_impacts, 2);
+        assert_at(&world, 4.5, 2.0);
+    }
+}
+
+/// A mesh gets another velocity, and is switched off, while another one stays. Each wall has its own restitution, which may
+/// change.
+#[test]
+fn a_mesh_moves_and_goes_as_each_recording_is_told() {
+    let square = |low: f32, high: f32| {
+        let corners = vec![
+            [low, -5.0, 0.0],
+            [high, -5.0, 0.0],
+            [high, 5.0, 0.0],
+            [low, 5.0, 0.0],
+        ];
+        Mesh::new(corners, vec![[0, 1, 2], [0, 2, 3]]).expect("a valid mesh")
+    };
+    let mut walls = Walls::from_iter([Wall::half_space([0.0, 0.0, -1.0], -8.0)]);
+    walls.push_mesh(square(-5.0, 0.0).with_restitution(0.5));
+    walls.push_mesh(square(0.0, 5.0).with_restitution(0.25));
+    let balls =
+        [-2.5, 2.5].map(|x| HardSphere::new([x, 0.0, 3.0], 0.5).with_velocity([0.0, 0.0, -1.0]));
+    let rules = SimulationOptions::new()
+        .with_walls(walls)
+        .with_wall_restitution(0.75);
+    let options = SimulationBufferOptions::new(2).with_simulation(rules);
+    let mut world = World::new(&balls, &options);
+    let assert_at = |world: &World, expected: [[f64; 2]; 2]| {
+        for (ball, [place, velocity]) in world.spheres().iter().zip(expected) {
+            assert!((ball.center[2] - place).abs() < 1e-5, "{ball:?}");
+            assert!((ball.velocity[2] - velocity).abs() < 1e-5, "{ball:?}");
+        }
+    };
+    assert_eq!(world.advance(1.0).wall_impacts, 0);
+    let rise = |walls: &mut Walls| {
+        let mesh = walls.meshes()[1].clone();
+        walls.meshes_mut()[1] = mesh.with_velocity([0.0, 0.0, 1.0]);
+    };
+    world.buffers.edit_walls(rise).expect("it is valid");
+    assert_eq!(world.advance(1.0).wall_impacts, 1);
+    // The second ball met its mesh after 0.75, at the height 1.25, and left it with a quarter of the approach speed of 2.
+    assert_at(&world, [[1.0, -1.0], [1.25 + 0.25 * 1.5, 1.5]]);
+    world.buffers.set_wall_enabled(1, false).expect("a wall");
+    assert_eq!(world.advance(2.0).wall_impacts, 1);
+    assert_at(&world, [[-1.0, -1.0], [4.625, 1.5]]);
+    // At the ceiling, with its face at 8.
+    world.advance(2.0);
+    assert_at(&world, [[-3.0, -1.0], [7.5 - 0.125 * 0.75, -1.125]]);
+    let elastic = |walls: &mut Walls| {
+        let ceiling = &mut walls.simple_mut()[0];
+        *ceiling = ceiling.with_restitution(1.0);
+        let mesh = walls.meshes()[1].clone();
+        walls.meshes_mut()[1] = mesh.with_velocity([0.0; 3]).with_restitution(1.0);
+    };
+    world.buffers.edit_walls(elastic).expect("it is valid");
+    // The second mesh has stopped at the height 5.
+    world.advance(2.0);
+    let left = 2.0 - (7.5 - 0.125 * 0.75 - 5.5) / 1.125;
+    assert_at(&world, [[-5.0, -1.0], [5.5 + 1.125 * left, 1.125]]);
+    let mut refused = |change: &mut dyn FnMut(&mut Walls), words: &str| {
+        let before = world.buffers.walls().clone();
+        let problem = world.buffers.edit_walls(change).expect_err(words);
+        assert!(problem.to_string().contains(words), "{problem}");
+        assert_eq!(world.buffers.walls(), &before);
+    };
+    let one_more = &mut |walls: &mut Walls| {
+        walls.push(Wall::sphere([0.0; 3], 1.0));
+    };
+    refused(
+        one_more,
+        "there were 1 walls and 2 meshes, and now there are 2 and 2",
+    );
+    let other = &mut |walls: &mut Walls| walls.meshes_mut()[1] = square(0.0, 5.0);
+    refused(other, "mesh 1 has other vertices");
+    let flat = &mut |walls: &mut Walls| walls.simple_mut()[0] = Wall::half_space([0.0; 3], 0.0);
+    refused(flat, "wall 0 is invalid");
+    let none = world.buffers.set_wall_enabled(5, true).expect_err("none");
+    assert!(none.to_string().contains("there are 5 walls"), "{none}");
 }
 
 /// Numbers of the rules may change between recordings. A ball flies on parabolas with each gravity in turn, and two balls

@@ -15,7 +15,8 @@ struct SimulationRequest {
     corner: vec3<f32>,
     periodic: u32,
     restitution: f32,
-    wall_restitution: f32,
+    // The least of all restitutions.
+    least_restitution: f32,
     contact_time: f32,
     // Target for the mean number of impacts of a sphere in a substep.
     impacts: f32,
@@ -43,9 +44,26 @@ struct SimulationRequest {
     one_sided: u32,
     // Most of the time that earlier recordings left over, and that a recording simulates. The rest is dropped.
     most_remaining: f32,
+    // Bits of walls and meshes: those that are switched off, those that the host has changed since the last recording,
+    // and those among them that have got another shape.
+    off: u32,
+    changed: u32,
+    jumped: u32,
+    // The restitution of each wall and mesh, four in a vector.
+    wall_restitutions: array<vec4<f32>, MOST_WALLS / 4u>,
+}
+
+// The motion of a wall or mesh: how far it had moved at the time `since`, with rounding errors, and its velocity in the
+// recording with the number `serial`.
+struct WallMotion {
+    moved: vec3<f32>,
+    serial: u32,
+    errors: vec3<f32>,
     unused: u32,
+    velocity: vec3<f32>,
     unused_too: u32,
-    unused_as_well: u32,
+    since: vec2<f32>,
+    unused_as_well: vec2<u32>,
 }
 
 struct SimulationCounters {

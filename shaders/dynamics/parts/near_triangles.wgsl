@@ -5,6 +5,7 @@
 #import dynamics_triangles::{beside_triangle}
 #import opaque::{opaque3}
 #import sum::{Sum, add}
+#import switches::{is_off}
 #import types::{Sphere}
 #needs simulation, simulation_request
 
@@ -27,6 +28,9 @@ fn place_at_triangle(point: vec3<f32>, triangle: MeshTriangle, mesh: CaromWall, 
 // its radius enlarged by its pad. `place` is the position of the sphere relative to the first corner of
 // the triangle.
 fn may_meet(triangle: MeshTriangle, mesh: CaromWall, padded: Sphere, place: vec3<f32>) -> bool {
+    if is_off(triangle.mesh) {
+        return false;
+    }
     let gap = length(beside_triangle(triangle, place).away) - padded.radius;
     let size = length(padded.center) + length(triangle.a) + length(mesh.point);
     return gap <= length(mesh.velocity) * simulation.substep + 2e-6 * size;

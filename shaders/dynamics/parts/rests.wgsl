@@ -47,9 +47,14 @@ fn slow_speed(restitution: f32) -> f32 {
     return select(slow, slow * ELASTIC, restitution == 1.0);
 }
 
+// Returns the restitution of a wall or a mesh.
+fn wall_restitution(wall: u32) -> f32 {
+    return simulation_request.wall_restitutions[wall / 4u][wall % 4u];
+}
+
 // Returns the approach speed below which an impact with a partner is slow. `partner` is the index of a sphere, or the
-// code of a wall or a triangle.
-fn slow_at(partner: u32) -> f32 {
+// code of a wall or a triangle, and `wall` the number of this wall or of its mesh.
+fn slow_at(partner: u32, wall: u32) -> f32 {
     let at_wall = partner >= NEXT_WALL;
-    return slow_speed(select(simulation_request.restitution, simulation_request.wall_restitution, at_wall));
+    return slow_speed(select(simulation_request.restitution, wall_restitution(wall), at_wall));
 }

@@ -71,7 +71,8 @@ impl<'a> Upload<'a> {
 /// Between two values in a uniform buffer that every device can bind.
 pub(crate) fn uniform_padding<T>() -> &'static [u8] {
     const ZEROS: &[u8] = &[0; UNIFORM_ALIGNMENT as usize];
-    ZEROS.get(size_of::<T>()..).unwrap_or_default()
+    let used = size_of::<T>().saturating_sub(1) % ZEROS.len() + 1;
+    ZEROS.get(used..).unwrap_or_default()
 }
 
 /// Stores the new state of an upload buffer when it is dropped: wgpu drops the callback that

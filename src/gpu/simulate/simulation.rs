@@ -26,7 +26,7 @@ use crate::gpu::device::shader::constants::{MOST_IMPACTS, MOST_LEFT, MOST_WALLS,
 use crate::gpu::device::shader::kernels::{Compiled, Rests};
 use crate::gpu::device::shader::layout::{
     CaromCollision, CaromResults, DispatchArguments, GpuBody, GpuCandidate, GpuImpact, GpuMeshBox,
-    GpuMeshTriangle, GpuPiece, GpuSimulation, GpuTrack, GpuWall, GpuWallLattice,
+    GpuMeshTriangle, GpuPiece, GpuSimulation, GpuTrack, GpuWall, GpuWallLattice, GpuWallMotion,
     SimulationCounters, SimulationRequest, SourceLayout, UNIFORM_ALIGNMENT, WallImpulse,
 };
 use crate::gpu::device::timing::TimedBy;
@@ -41,7 +41,7 @@ use crate::gpu::results::summary::WALL;
 use crate::gpu::results::ticket::Ticket;
 use crate::lattice::duals;
 use crate::validate::check_dt;
-use crate::{Error, Impact, Mesh, Partner, SimulationOptions, Sphere};
+use crate::{Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Wall, Walls};
 
 /// Number of rounds between two searches for further candidates. These searches are for spheres
 /// that have moved farther than their pads.
@@ -56,8 +56,8 @@ const LEAST_ROUNDS: u32 = 2 * WIDENED;
 const FEW: u32 = 4096;
 
 /// Byte offset of the source layout (strides and offsets of the application's buffers) in the uniform buffer.
-const SOURCE: u64 = UNIFORM_ALIGNMENT;
-const UNIFORM_SIZE: u64 = 2 * UNIFORM_ALIGNMENT;
+const SOURCE: u64 = 2 * UNIFORM_ALIGNMENT;
+const UNIFORM_SIZE: u64 = SOURCE + UNIFORM_ALIGNMENT;
 
 const _: () = assert!(size_of::<SimulationRequest>() as u64 <= SOURCE);
 const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
@@ -260,6 +260,15 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
     let simulation = &options.simulation;
     let domain = &simulation.domain;
     let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
+    let walls = &simulation.walls;
+    let own = (walls.simple().iter().map(Wall::restitution))
+        .chain(walls.meshes().iter().map(Mesh::restitution))
+        .map(|own| own.unwrap_or(simulation.wall_restitution));
+    let least = own.clone();
+    let mut wall_restitutions = [[0.0; 4]; MOST_WALLS as usize / 4];
+    for (entry, own) in wall_restitutions.as_flattened_mut().iter_mut().zip(own) {
+        *entry = own as f32;
+    }
     SimulationRequest {
         gravity: narrow(simulation.gravity),
         edges: edges.map(four),
@@ -267,7 +276,7 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
         corner: domain.origin_f32(),
         periodic: u32::from(!domain.is_open()),
         restitution: simulation.restitution as f32,
-        wall_restitution: simulation.wall_restitution as f32,
+        least_restitution: least.fold(simulation.restitution, f64::min) as f32,
         contact_time: simulation.contact_time as f32,
         impacts: options.impacts_per_substep() as f32,
         walls: simulation.walls.simple().len() as u32,
@@ -279,6 +288,7 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
         triangles: triangles(options),
         one_sided: simulation.one_sided_meshes.into(),
         most_remaining: options.most_remaining.min(f32::MAX),
+        wall_restitutions,
         ..SimulationRequest::zeroed()
     }
 }
@@ -432,28 +442,36 @@ fn table<T: Copy + Zeroable>(values: impl Iterator<Item = T>) -> [T; MOST_WALLS 
     table
 }
 
+/// Returns the walls and meshes, and their lattices.
+#[allow(clippy::type_complexity, reason = "two tables of the same length")]
+fn wall_tables(
+    options: &SimulationBufferOptions,
+) -> (
+    [GpuWall; MOST_WALLS as usize],
+    [GpuWallLattice; MOST_WALLS as usize],
+) {
+    let SimulationOptions { walls, domain, .. } = &options.simulation;
+    let simple = walls.simple().iter().map(GpuWall::new);
+    let all = simple.chain(walls.meshes().iter().map(GpuWall::of_mesh));
+    let of_walls = (walls.simple().iter()).map(|wall| GpuWallLattice::new(wall, domain));
+    let of_meshes = (walls.meshes().iter()).map(|_| GpuWallLattice::of_all_edges(domain));
+    (table(all), table(of_walls.chain(of_meshes)))
+}
+
 /// Makes the buffers of the walls and of the triangles.
 fn walls(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Result<(), Error> {
-    let SimulationOptions {
-        walls: given,
-        domain,
-        ..
-    } = &options.simulation;
-    let simple = given.simple().iter().map(GpuWall::new);
-    let all = simple.chain(given.meshes().iter().map(GpuWall::of_mesh));
-    let list = table(all);
+    let given = &options.simulation.walls;
+    let (list, lattices) = wall_tables(options);
+    let usage = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
     let what = "walls of the simulation";
-    let bytes = bytemuck::cast_slice(&list);
-    let walls = filled(made.device, what, bytes, BufferUsages::UNIFORM)?;
+    let walls = filled(made.device, what, bytemuck::cast_slice(&list), usage)?;
     made.named.array::<GpuWall>("given_walls", &walls);
+    let (name, most) = ("wall_motions", u64::from(MOST_WALLS));
+    made.array::<GpuWallMotion>(name, "motions of the walls", most, BufferUsages::empty())?;
     let (name, most) = ("simulation_walls", u64::from(MOST_WALLS));
     made.array::<GpuWall>(name, "moved walls", most, BufferUsages::UNIFORM)?;
-    let of_walls = (given.simple().iter()).map(|wall| GpuWallLattice::new(wall, domain));
-    let of_meshes = (given.meshes().iter()).map(|_| GpuWallLattice::of_all_edges(domain));
-    let list = table(of_walls.chain(of_meshes));
     let what = "lattices of the walls";
-    let bytes = bytemuck::cast_slice(&list);
-    let lattices = filled(made.device, what, bytes, BufferUsages::UNIFORM)?;
+    let lattices = filled(made.device, what, bytemuck::cast_slice(&lattices), usage)?;
     (made.named).array::<GpuWallLattice>("simulation_lattices", &lattices);
     let no_box = |_| GpuMeshBox::zeroed();
     let of_walls = given.simple().iter().map(no_box);
@@ -830,6 +848,13 @@ impl SimulationBuffers {
             bytemuck::bytes_of(&layout),
         ];
         upload.add(&self.uniform, values);
+        let tables = (request.changed != 0).then(|| wall_tables(&self.options));
+        if let Some((walls, lattices)) = &tables {
+            let of_walls = self.named.buffer("given_walls")?;
+            upload.add(of_walls, [bytemuck::cast_slice(walls)]);
+            let of_lattices = self.named.buffer("simulation_lattices")?;
+            upload.add(of_lattices, [bytemuck::cast_slice(lattices)]);
+        }
         (self.search).add_to(&mut upload, &self.collisions.buffers);
         if let Some(mesh) = &self.mesh {
             mesh.search.add_to(&mut upload, &mesh.collisions.buffers);
@@ -838,6 +863,7 @@ impl SimulationBuffers {
         let written = self.uploads.write(context, most, upload)?;
         written.record(encoder);
         self.request.serial = serial;
+        (self.request.changed, self.request.jumped) = (0, 0);
         pass(
             encoder,
             "carom simulation",
@@ -910,11 +936,93 @@ impl SimulationBuffers {
                     .into(),
             });
         }
+        self.set(options);
+        Ok(())
+    }
+
+    fn set(&mut self, options: SimulationBufferOptions) {
+        let SimulationRequest {
+            serial,
+            off,
+            changed,
+            jumped,
+            ..
+        } = self.request;
         self.request = SimulationRequest {
-            serial: self.request.serial,
+            serial,
+            off,
+            changed,
+            jumped,
             ..request(&options)
         };
         self.options = options;
+    }
+
+    /// Returns the walls as they were given last. Those that move are elsewhere now: only the GPU knows where.
+    pub fn walls(&self) -> &Walls {
+        &self.options.simulation.walls
+    }
+
+    /// Calls the function `change` with the walls, as [`walls`](Self::walls) returns them, and uses them in later recordings.
+    /// A wall to which it gives another shape is there when the next recording begins. All others go on from where they are
+    /// then, with the velocities, the restitutions and, except for meshes, the collision groups that they have.
+    ///
+    /// # Errors
+    /// [`Error::InvalidSimulation`] if there are more or fewer walls than before, or if a mesh has other vertices, triangles
+    /// or collision groups, for which new buffers are needed. [`Error::InvalidWall`] if a wall is out of range. Then the
+    /// walls are as before.
+    pub fn edit_walls(&mut self, change: impl FnOnce(&mut Walls)) -> Result<(), Error> {
+        let mut options = self.options.clone();
+        let walls = &mut options.simulation.walls;
+        change(walls);
+        let before = self.walls();
+        let counts = [before, walls].map(|walls| [walls.simple().len(), walls.meshes().len()]);
+        let mut meshes = before.meshes().iter().zip(walls.meshes());
+        let other = meshes.position(|(a, b)| !a.shares_shape(b) || a.groups() != b.groups());
+        let problem = match other {
+            _ if counts[0] != counts[1] => format!(
+                "there were {} walls and {} meshes, and now there are {} and {}; switch a wall off instead of removing it, \
+                 or create new buffers",
+                counts[0][0], counts[0][1], counts[1][0], counts[1][1]
+            ),
+            Some(mesh) => format!(
+                "mesh {mesh} has other vertices, triangles or collision groups than before; create new buffers for it"
+            ),
+            None => String::new(),
+        };
+        if !problem.is_empty() {
+            return Err(Error::InvalidSimulation { problem });
+        }
+        options.check()?;
+        let bits = |bits: &mut dyn Iterator<Item = bool>| {
+            bits.zip(0..)
+                .fold(0, |all, (bit, k)| all | u32::from(bit) << k)
+        };
+        let walls = &options.simulation.walls;
+        let simple = || before.simple().iter().zip(walls.simple());
+        let mut moves = simple().map(|(a, b)| a != b).chain(
+            before
+                .meshes()
+                .iter()
+                .zip(walls.meshes())
+                .map(|(a, b)| a != b),
+        );
+        let changed = bits(&mut moves);
+        let jumped = bits(&mut simple().map(|(a, b)| a.shape() != b.shape()));
+        self.set(options);
+        self.request.changed |= changed;
+        self.request.jumped |= jumped;
+        Ok(())
+    }
+
+    /// Switches a wall on or off in later recordings. Nothing touches a wall that is off, which moves on. The number of a
+    /// triangle stands for its mesh.
+    ///
+    /// # Errors
+    /// [`Error::InvalidSimulation`] if there is no wall with this number.
+    pub fn set_wall_enabled(&mut self, wall: usize, enabled: bool) -> Result<(), Error> {
+        let bit = 1 << self.walls().place(wall)?;
+        self.request.off = (self.request.off & !bit) | if enabled { 0 } else { bit };
         Ok(())
     }
 

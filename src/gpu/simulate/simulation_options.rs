@@ -137,7 +137,7 @@ impl SimulationBufferOptions {
     ///   spheres, or none.
     /// - [`with_max_impacts`](SimulationOptions::with_max_impacts) and
     ///   [`with_max_step_impacts`](SimulationOptions::with_max_step_impacts) must not be set.
-    /// - No wall and no sphere may have a restitution of its own, and
+    /// - No sphere may have a restitution of its own, and
     ///   [`with_contact_changes`](SimulationOptions::with_contact_changes) must not be set.
     /// - [`with_groups`](SimulationOptions::with_groups) must not be set, because collision groups of spheres on a GPU
     ///   are in [`DeviceSpheres::with_groups`](crate::gpu::DeviceSpheres::with_groups).
@@ -195,17 +195,10 @@ impl SimulationBufferOptions {
             ));
         }
         rules.check(self.spheres as usize)?;
-        let mut simple = rules.walls.simple().iter();
-        let own = simple.any(|wall| wall.restitution().is_some())
-            || rules
-                .walls
-                .meshes()
-                .iter()
-                .any(|mesh| mesh.restitution().is_some());
-        if own || !rules.restitutions.is_empty() {
+        if !rules.restitutions.is_empty() {
             return invalid(
-                "a wall or a sphere has a restitution of its own, which a simulation on a GPU does not support; use \
-                 `SimulationOptions::with_restitution` and `with_wall_restitution`, or `carom::Simulation`"
+                "a sphere has a restitution of its own, which a simulation on a GPU does not support; use \
+                 `SimulationOptions::with_restitution`, or `carom::Simulation`"
                     .into(),
             );
         }

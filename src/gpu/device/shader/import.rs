@@ -47,6 +47,7 @@ parts![
     "dynamics/parts/rests",
     "dynamics/parts/round_spheres",
     "dynamics/parts/searched_spheres",
+    "dynamics/parts/switches",
     "dynamics/parts/two_floats",
     "neighbors/parts/neighbor_entry",
     "neighbors/parts/neighbors",

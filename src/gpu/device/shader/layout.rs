@@ -11,7 +11,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::constants::{FLAG_TWO_SETS, INVALID_LISTED};
+use super::constants::{FLAG_TWO_SETS, INVALID_LISTED, MOST_WALLS};
 use crate::Sphere;
 use crate::shared::sets::Sets;
 use crate::shared::size_class::SIZE_CLASSES;
@@ -338,6 +338,17 @@ layouts! {
         groups: u32,
     }
 
+    struct GpuWallMotion = "WallMotion" {
+        moved: [f32; 3],
+        serial: u32,
+        errors: [f32; 3],
+        unused: u32,
+        velocity: [f32; 3],
+        unused_too: u32,
+        since: [f32; 2],
+        unused_as_well: [u32; 2],
+    }
+
     struct GpuWallLattice = "WallLattice" {
         edges: [[f32; 4]; 3],
         duals: [[f32; 4]; 3],
@@ -433,7 +444,7 @@ layouts! {
         corner: [f32; 3],
         periodic: u32,
         restitution: f32,
-        wall_restitution: f32,
+        least_restitution: f32,
         contact_time: f32,
         impacts: f32,
         walls: u32,
@@ -449,9 +460,10 @@ layouts! {
         triangles: u32,
         one_sided: u32,
         most_remaining: f32,
-        unused: u32,
-        unused_too: u32,
-        unused_as_well: u32,
+        off: u32,
+        changed: u32,
+        jumped: u32,
+        wall_restitutions: [[f32; 4]; MOST_WALLS as usize / 4],
     }
 
     struct SimulationCounters = "SimulationCounters" {
