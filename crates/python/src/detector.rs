@@ -206,7 +206,7 @@ pub(crate) struct Detector {
 }
 
 impl Detector {
-    #[expect(clippy::too_many_arguments, reason = "they are those of Python")]
+    #[allow(clippy::too_many_arguments, reason = "they are those of Python")]
     fn find<T: Detected>(
         &self,
         py: Python<'_>,
@@ -262,7 +262,7 @@ impl Detector {
         })
     }
 
-    #[expect(clippy::too_many_arguments, reason = "they are those of Python")]
+    #[allow(clippy::too_many_arguments, reason = "they are those of Python")]
     #[pyo3(signature = (first, second, dt, domain, walls, without_separating=false))]
     fn detect(
         &self,

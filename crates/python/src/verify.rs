@@ -171,7 +171,7 @@ pub(crate) fn verify(
 
 /// Checks a list of spheres that touch walls.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "they are those of Python")]
+#[allow(clippy::too_many_arguments, reason = "they are those of Python")]
 #[pyo3(signature = (given, first, second, dt, cell, walls, without_separating=false))]
 pub(crate) fn verify_walls(
     py: Python<'_>,
