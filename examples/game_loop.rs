@@ -14,7 +14,6 @@ const STEP: f64 = 1.0 / 120.0;
 const END: f64 = 12.0;
 const PADDLE: [f32; 2] = [0.8, 1.0];
 const AWAY: DVec2 = DVec2::new(0.0, -9.0); // below the picture
-
 fn mouse(time: f64) -> f64 {
     3.0 * (1.3 * time).sin()
 }
