@@ -1,7 +1,7 @@
 // Decides whether a substep of hard-sphere dynamics is complete, and chooses the duration and the pads of the next one.
 // Dispatched as one workgroup.
 
-#import carom::{CAROM_COLLAPSE, CAROM_IMPACTS_FULL, CAROM_INCOMPLETE, CAROM_LEFT_PAD, CAROM_SEARCH_INCOMPLETE, CAROM_TOO_FEW_ROUNDS}
+#import carom::{CAROM_BEHIND, CAROM_COLLAPSE, CAROM_IMPACTS_FULL, CAROM_INCOMPLETE, CAROM_LEFT_PAD, CAROM_SEARCH_INCOMPLETE, CAROM_TOO_FEW_ROUNDS}
 #import carom::{CaromResults, CaromSimulation}
 #import dynamics::{SimulationCounters, SimulationRequest, WallImpulse}
 #import two_floats::{add_float}
