@@ -164,7 +164,7 @@ impl<'a, S: Copy> Step<'a, S> {
 
     /// Returns the same step without those pairs that touch at the start and do not approach each other then: the
     /// distance of their centres does not decrease. A sphere and a wall are left out likewise. carom decides this
-    /// exactly.
+    /// exactly. A sphere that leaves a hollow wall is left out with it for the whole step, also if it reaches the far side.
     ///
     /// So a program that bounces spheres and then finds the next impact does not find the last one again, and a bullet
     /// that flies off does not hit the gun:

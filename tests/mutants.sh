@@ -883,8 +883,13 @@ mutant 'impacts are listed at the end of the substep' shaders/dynamics/simulatio
 mutant 'the list has the images of triangles' shaders/dynamics/simulation_list.wgsl \
     '-carom_image(near.image)' 'carom_image(near.image)' --test dynamics_gpu have_images
 mutant 'a moving mesh is sought where it was at time 0' shaders/dynamics/simulation_bounds.wgsl \
-    'let moved = simulation_walls[simulation_triangles[i].mesh].point;' 'let moved = bound.velocity * 0.0;' \
+    'let moved = mesh.point;' 'let moved = bound.velocity * 0.0;' \
     --test dynamics_gpu has_moved_far
+mutant 'a mesh is sought as if it moved as at first' shaders/dynamics/simulation_bounds.wgsl \
+    'length(mesh.velocity) * simulation.substep' 'length(bound.velocity) * simulation.substep' \
+    --test dynamics_gpu begins_to_move
+mutant 'an edit of a wall is lost with a dropped recording' src/gpu/simulate/simulation.rs \
+    'if submitted.never() {' 'if false {' --test dynamics_gpu begins_to_move
 
 ((${#whats[@]} > 1)) || {
     echo "mutants.sh: no mutant matches $wanted" >&2

@@ -20,11 +20,12 @@
 
 fn moved_bound(i: u32) -> Sphere {
     let bound = triangle_bounds[i];
-    let moved = simulation_walls[simulation_triangles[i].mesh].point;
+    let mesh = simulation_walls[simulation_triangles[i].mesh];
+    let moved = mesh.point;
     // The margin 1e-6 * size covers the rounding error of the bounding sphere's centre, which moves with
     // its mesh.
     let size = length(bound.center) + length(moved);
-    let radius = bound.radius + length(bound.velocity) * simulation.substep + 1e-6 * size;
+    let radius = bound.radius + length(mesh.velocity) * simulation.substep + 1e-6 * size;
     return Sphere(bound.center + moved, min(radius, MAX_MAGNITUDE), vec3<f32>(0.0), bound.groups);
 }
 

@@ -107,7 +107,7 @@ fn pad_sphere(i: u32) {
             }
             for (var k = simulation_request.walls; k < simulation_request.surfaces; k++) {
                 track.walls |= 1u << k;
-                if is_near_mesh(sphere, k) {
+                if !is_off(k) && is_near_mesh(sphere, k) {
                     near = 1u;
                 }
             }

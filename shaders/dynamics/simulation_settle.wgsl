@@ -132,7 +132,7 @@ fn rest(sphere: u32) -> vec4<f32> {
     let end = ending(sphere);
     let header = touches[2u * sphere + 1u];
     let strength = length(simulation_request.gravity);
-    let down = simulation_request.gravity / strength;
+    let down = select(vec3<f32>(0.0), simulation_request.gravity / strength, strength > 0.0);
     var velocity = end.velocity + simulation_request.gravity * end.owed;
     var virial = 0.0;
     var support = 0.0;

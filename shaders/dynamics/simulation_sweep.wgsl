@@ -124,7 +124,7 @@ fn add_change(number: u32, local: u32) {
         atomicMax(&sweep_changes[number], atomicLoad(&sh_change));
         let change = bitcast<f32>(atomicLoad(&sh_change));
         let slow = LEFT * slow_speed(0.0);
-        if number == SWEEPS && change > slow {
+        if number == SWEEPS && change > slow && slow > 0.0 {
             let longest = max(simulation.substep * slow / change, simulation.contact_time);
             atomicMin(&simulation_counters.longest, bitcast<u32>(longest));
         }

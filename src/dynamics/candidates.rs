@@ -267,6 +267,7 @@ impl Candidates {
         self.any_images.code(coder)?;
         if matches!(coder, Coder::Reader(_)) {
             let text = |error: Error| error.to_string();
+            check(self.at_search <= special.len(), "candidates")?;
             self.special.reset(count).map_err(text)?;
             for (sphere, partner, image) in special {
                 let candidate = Candidate {

@@ -81,6 +81,7 @@ impl Simulation {
         }
         if let Some(place) = self.state.place(id) {
             if hole.is_some() {
+                self.forget_contacts(id);
                 self.rest.forces.appear(id);
                 self.state.restore(place, sphere);
             }
@@ -196,7 +197,7 @@ impl Simulation {
     /// Calls the function `change` with the walls, as [`walls`](Self::walls) returns them. A wall to which it gives
     /// another shape, or a mesh that it replaces by one with other vertices or triangles, is there from now on. All others
     /// go on from where they are, with the velocities and the collision groups that they have then. Walls and meshes are
-    /// told apart by their places in the two lists of [`Walls`].
+    /// told apart by their places in the two lists of [`Walls`], and so is which of them are off.
     ///
     /// A wall that is moved this way jumps, and may pass over spheres. So give a paddle the velocity that takes it to its
     /// aim by the end of the next step, and spheres cannot pass through it:
@@ -353,6 +354,12 @@ impl Simulation {
         self.outdate();
     }
 
+    /// Forgets what touched a sphere that was removed, because another one is there from now on.
+    pub(super) fn forget_contacts(&mut self, sphere: usize) {
+        self.contacts
+            .retain(|&(id, partner)| !concerns(&(id, partner, [0; 3]), sphere));
+    }
+
     /// Lets the spheres fall again that rest on something that an edit concerns, given by the pairs that press on each
     /// other.
     fn disturb(&mut self, concerns: impl Fn(&TouchKey) -> bool) {
@@ -399,7 +406,7 @@ impl Simulation {
         let problem = match self.state.place(sphere) {
             Some(place) if !self.state.removed[place] => return Ok(place),
             Some(_) => {
-                format!("sphere {sphere} is removed, so it cannot be {done}; restore it first")
+                format!("sphere {sphere} is removed already, so it cannot be {done}")
             }
             None => {
                 format!(

@@ -128,7 +128,8 @@ pub struct StepReport {
     pub began: Vec<(u32, Partner)>,
     /// The contacts of this step that were also contacts of the step before.
     pub lasted: Vec<(u32, Partner)>,
-    /// The contacts of the step before that are none in this step.
+    /// The contacts of the step before that are none in this step, except with walls that are gone and with spheres whose
+    /// index another one has now.
     pub ended: Vec<(u32, Partner)>,
 }
 

@@ -37,7 +37,7 @@ pub enum Response {
     #[default]
     Bounce,
     /// The sphere and its partner bounce off each other with this coefficient of restitution, from 0 to 1. The contact
-    /// time holds as for [`Bounce`](Self::Bounce).
+    /// time holds as for [`Bounce`](Self::Bounce), except that frequent impacts count as elastic if their materials are.
     BounceWith(f64),
     /// The sphere and its partner pass through each other, until they are separate.
     Ignore,

@@ -215,6 +215,7 @@ impl Simulation {
         }
         state.check(sphere)?;
         if let Some(place) = self.state.place(sphere) {
+            self.forget_contacts(sphere);
             self.rest.forces.appear(sphere);
             self.state.restore(place, state);
         }
@@ -419,7 +420,7 @@ impl Simulation {
             }
         }
         report.completed = self.time >= end;
-        if self.options.contacts {
+        if self.options.contacts && result.is_ok() {
             let pairs = self.rest.forces.pairs();
             let pressing = pairs.filter(|(_, force)| *force > 0.0);
             report

@@ -34,7 +34,13 @@ impl WallMotion {
 
     fn bits(&self) -> ([u64; 7], bool) {
         let [[a, b, c], [d, e, f]] = [self.moved, self.velocity].map(|v| v.to_array());
-        ([a, b, c, d, e, f, self.since].map(f64::to_bits), self.off)
+        // It does not matter since when a wall is still.
+        let since = if self.velocity == DVec3::ZERO {
+            0.0
+        } else {
+            self.since
+        };
+        ([a, b, c, d, e, f, since].map(f64::to_bits), self.off)
     }
 }
 

@@ -259,6 +259,7 @@ fn settle_listed<L: Listed>(
                 if open {
                     return Err(Error::device("a pair that was read back lacks its spheres"));
                 }
+                counts.wrong += 1;
                 continue;
             };
             let (found, arithmetic) = impact(&one, &other, shift, step.dt);

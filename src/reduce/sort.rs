@@ -1,6 +1,6 @@
 //! Sorts pairs and removes repeats. The CPU uses the sort of rayon. The twins
 //! `shaders/reduce/sort_count.wgsl`, `shaders/reduce/sort_scatter.wgsl` and `shaders/reduce/unique.wgsl` implement a
-//! radix sort.
+//! radix sort, and `shaders/reduce/rows.wgsl` one by rows.
 
 use rayon::prelude::*;
 

@@ -6,9 +6,7 @@
 )]
 
 use std::mem::offset_of;
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
 
 use carom::gpu::{
     Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, ExactCollisions,
@@ -17,12 +15,34 @@ use carom::gpu::{
 use carom::{Error, Sphere, Step};
 use wgpu::util::DeviceExt;
 
-#[derive(Clone)]
 pub(crate) struct Device {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     complaints: Arc<Mutex<Vec<String>>>,
-    pipeline: Arc<OnceLock<CollisionPipeline>>,
+    pipeline: OnceLock<CollisionPipeline>,
+    /// Whether other tests may use the device afterwards.
+    serves_again: bool,
+}
+
+/// Devices that no test uses now. A software adapter takes seconds to compile the shaders for a new one. No two tests use
+/// one at the same time, because a thread that submits or polls may run the callbacks of others.
+static IDLE: Mutex<Vec<Device>> = Mutex::new(Vec::new());
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        if self.serves_again
+            && !std::thread::panicking()
+            && let Ok(mut idle) = IDLE.lock()
+        {
+            idle.push(Self {
+                device: self.device.clone(),
+                queue: self.queue.clone(),
+                complaints: self.complaints.clone(),
+                pipeline: self.pipeline.clone(),
+                serves_again: true,
+            });
+        }
+    }
 }
 
 impl Device {
@@ -38,16 +58,20 @@ impl Device {
             device,
             queue,
             complaints,
-            pipeline: Arc::default(),
+            pipeline: OnceLock::new(),
+            serves_again: false,
         }
     }
 
-    /// Returns a device of the first Vulkan, Metal or DX12 adapter, possibly a software adapter. The tests of a
-    /// program share it, because a software adapter takes seconds to compile the shaders.
+    /// Returns a device of the first Vulkan, Metal or DX12 adapter, possibly a software adapter. It may have served other
+    /// tests of the program before.
     pub(crate) fn real() -> Self {
-        static SHARED: OnceLock<Device> = OnceLock::new();
-        let make = || Self::with_limits(wgpu::Limits::default());
-        SHARED.get_or_init(make).clone()
+        let idle = IDLE.lock().ok().and_then(|mut idle| idle.pop());
+        idle.unwrap_or_else(|| {
+            let mut device = Self::with_limits(wgpu::Limits::default());
+            device.serves_again = true;
+            device
+        })
     }
 
     /// The device has passed the self-test of this pipeline, unless it computes nothing.
@@ -105,19 +129,9 @@ impl Device {
             })
     }
 
-    /// Waits for all that was submitted, and for the callbacks of its mappings, which another test may be running.
     pub(crate) fn wait(&self) {
-        let (done, all_done) = channel();
-        self.queue
-            .on_submitted_work_done(move || done.send(()).unwrap_or_default());
-        loop {
-            if let Err(error) = self.device.poll(wgpu::PollType::wait_indefinitely()) {
-                panic!("{error}");
-            }
-            match all_done.recv_timeout(Duration::from_millis(10)) {
-                Err(RecvTimeoutError::Timeout) => {}
-                _ => return,
-            }
+        if let Err(error) = self.device.poll(wgpu::PollType::wait_indefinitely()) {
+            panic!("{error}");
         }
     }
 

@@ -433,6 +433,34 @@ fn a_wall_moves_as_each_recording_is_told() {
 /// A mesh gets another velocity, and is switched off, while another one stays. Each wall has its own restitution, which may
 /// change.
 #[test]
+fn a_mesh_that_begins_to_move_meets_a_ball_at_rest() {
+    let corners = [[-5.0, -5.0], [5.0, -5.0], [0.0, 5.0]].map(|[x, y]| [x, y, 0.0]);
+    let mut walls = Walls::new();
+    walls.push_mesh(Mesh::new(corners.to_vec(), vec![[0, 1, 2]]).expect("a valid mesh"));
+    let rules = SimulationOptions::new().with_walls(walls);
+    let ball = HardSphere::new([0.0, 0.0, 3.0], 0.5);
+    let options = SimulationBufferOptions::new(1).with_simulation(rules);
+    let mut world = World::new(&[ball], &options);
+    assert_eq!(world.advance(1.0).wall_impacts, 0);
+    let rise = |walls: &mut Walls| {
+        let mesh = walls.meshes()[0].clone();
+        walls.meshes_mut()[0] = mesh.with_velocity([0.0, 0.0, 10.0]);
+    };
+    world.buffers.edit_walls(rise).expect("it is valid");
+    // A recording that is dropped takes no edit with it.
+    let mut encoder = world.device.encoder();
+    world.record_into(&mut encoder, 1.0);
+    drop(encoder);
+    assert_eq!(world.advance(0.5).wall_impacts, 1);
+    // They met after 0.25.
+    let ball = world.spheres()[0];
+    assert!(
+        (ball.center[2] - 8.0).abs() < 1e-4 && (ball.velocity[2] - 20.0).abs() < 1e-4,
+        "{ball:?}"
+    );
+}
+
+#[test]
 fn a_mesh_moves_and_goes_as_each_recording_is_told() {
     let square = |low: f32, high: f32| {
         let corners = vec![

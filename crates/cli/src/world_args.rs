@@ -7,7 +7,7 @@ use carom::{Backend, Domain};
 use carom_formats::read::{self, ColumnNames, Frames, Input, ReadOptions, Separator};
 use clap::ValueEnum;
 
-use crate::read_args::is_archive;
+use super::read_args::is_archive;
 
 /// Command-line options about the input: the frames of a trajectory file to read, the columns with
 /// the ids and types of the spheres, and the domain (the periodic box).

@@ -5,7 +5,7 @@ use carom_mpi::{DistributedDetector, DistributedStep, Error, Part};
 use carom_scenes::Scene;
 use mpi::topology::SimpleCommunicator;
 
-use crate::world_args::Where;
+use crate::args::world_args::Where;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

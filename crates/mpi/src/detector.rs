@@ -137,14 +137,15 @@ impl DistributedDetector {
     }
 
     /// Sets from which imbalance on space is divided anew in the next step: the greatest work of a rank over the mean. The
-    /// default is 1.2. With infinity, the division never changes.
+    /// default is 1.2. With infinity, the division never changes. It must be the same on all ranks.
     #[must_use]
     pub fn with_most_imbalance(mut self, most: f64) -> Self {
         self.most_imbalance = most;
         self
     }
 
-    /// Sets the largest number of bytes in a message. The default is 2²⁸. More bytes are sent in several messages.
+    /// Sets the largest number of bytes in a message. The default is 2²⁸. More bytes are sent in several messages. It must
+    /// be the same on all ranks.
     #[must_use]
     pub fn with_message_bytes(mut self, bytes: usize) -> Self {
         self.link.most = bytes.clamp(1, 1 << 30);
@@ -237,6 +238,7 @@ impl DistributedDetector {
         (1, T::WIDE, dt.into().to_bits(), second.is_some()).hash(&mut hasher);
         walls.map(carom::Walls::len).hash(&mut hasher);
         hash_domain(&domain, &mut hasher);
+        (self.most_imbalance.to_bits(), self.link.most).hash(&mut hasher);
         let space = self.link.agree_on(checked, Some(hasher.finish()))?;
         let counts = [Some(&first), second.as_ref()]
             .map(|part| part.map_or(0, |part| part.spheres.len() as u64));
@@ -314,6 +316,7 @@ impl DistributedDetector {
         let bits = |x: Option<T>| x.map(|x| x.into().to_bits());
         (2, T::WIDE, bits(cutoff), bits(skin), full).hash(&mut hasher);
         hash_domain(&domain, &mut hasher);
+        (self.most_imbalance.to_bits(), self.link.most).hash(&mut hasher);
         let space = self.link.agree_on(checked, Some(hasher.finish()))?;
         let counts = self.link.sum([particles.spheres.len() as u64, 0]);
         let divided = self.divide::<T>(space, [Some(&particles), None], counts)?;
@@ -676,7 +679,10 @@ impl DistributedDetector {
             let k = wide.a as usize;
             let (sphere, index) = match k.checked_sub(first.spheres.len()) {
                 None => (&first.spheres[k], first.indices[k]),
-                Some(k) => (&second.spheres[k], second_set_start + second.indices[k]),
+                Some(k) => (
+                    &second.spheres[k],
+                    second_set_start.saturating_add(second.indices[k]),
+                ),
             };
             (division.home(T::body(sphere).center) == rank).then(|| Pair {
                 a: index,

@@ -1,14 +1,9 @@
 //! The tool `carom-mpi`, which does on many machines what `carom collide` and `carom neighbors` do on one.
 
+mod args;
 mod bench;
 mod read;
-#[allow(dead_code, reason = "the tool `carom` uses more of it")]
-#[path = "../../cli/src/read_args.rs"]
-mod read_args;
 mod tool;
-#[allow(dead_code, reason = "the tool `carom` uses more of it")]
-#[path = "../../cli/src/world_args.rs"]
-mod world_args;
 
 use std::process::ExitCode;
 

@@ -234,7 +234,7 @@ fn own_bytes(ranges: &Ranges, path: &Path, [rank, ranks]: [usize; 2]) -> Option<
                 // The byte before a line is a line end.
                 let before = usize::try_from(place - 1 - from).ok()?;
                 let found = bytes.get(before..)?.iter().position(|&byte| byte == b'\n');
-                let is_end = place + (bytes.len() as u64) > all;
+                let is_end = from + bytes.len() as u64 >= all;
                 found
                     .map(|k| before + k + 1)
                     .or(is_end.then_some(bytes.len()))

@@ -13,9 +13,9 @@ use carom_mpi::{
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use mpi::topology::SimpleCommunicator;
 
+use crate::args::read_args::{self, ReadArgs, time_step};
+use crate::args::world_args::{Where, WorldArgs, in_float32, keep_input, single};
 use crate::read::{self, Given};
-use crate::read_args::{self, ReadArgs, time_step};
-use crate::world_args::{Where, WorldArgs, in_float32, keep_input, single};
 
 /// The arguments of `carom-mpi collide`. Those of `carom collide` with the same names have the same meaning.
 #[derive(Debug, clap::Args)]

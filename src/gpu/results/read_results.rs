@@ -207,7 +207,8 @@ impl CollisionBuffers {
             } else {
                 0
             },
-            most_grazing,
+            // Until the device is trusted, all pairs are grazing. Later steps need less room.
+            most_grazing: if trusted { most_grazing } else { u64::MAX },
             walls: listed(&self.known.walls)
                 .min(capacity.wall_collisions)
                 .min(most_walls),

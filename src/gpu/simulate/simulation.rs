@@ -33,7 +33,7 @@ use crate::gpu::device::timing::TimedBy;
 use crate::gpu::input::bind_cache::BindCache;
 use crate::gpu::input::bound_spheres::{BoundSpheres, Window, Words, bind_masses};
 use crate::gpu::input::device_spheres::{DeviceSpheres, SphereMotion};
-use crate::gpu::input::upload::{Upload, UploadRing, uniform_padding};
+use crate::gpu::input::upload::{Submitted, Upload, UploadRing, uniform_padding};
 use crate::gpu::pipeline::CollisionPipeline;
 use crate::gpu::results::pair_list::unpacked_image;
 use crate::gpu::results::staging::{Copied, Staging};
@@ -122,6 +122,8 @@ pub struct SimulationBuffers {
     /// Cleared before each substep, if spheres can rest.
     changes: Option<wgpu::Buffer>,
     request: SimulationRequest,
+    /// The walls that recordings change which may not have been submitted yet: the bits `changed` and `jumped`.
+    edits: Vec<(u32, u32, Submitted)>,
     /// The dispatches of a substep before the search for candidate pairs, and after it.
     before: Vec<Dispatch>,
     after: Vec<Dispatch>,
@@ -741,6 +743,7 @@ impl SimulationBuffers {
         let staging = Staging::new(options.recordings);
         Ok(Self {
             request: request(&options),
+            edits: Vec::new(),
             search: collisions.inner_step(domain)?,
             kernels: kernels.clone(),
             options,
@@ -831,6 +834,15 @@ impl SimulationBuffers {
         let count = self.checked(spheres)?;
         let ends = self.ends(spheres, count)?;
         let serial = self.request.serial.wrapping_add(1).max(1);
+        let request = &mut self.request;
+        self.edits.retain(|(changed, jumped, submitted)| {
+            // The encoder was dropped, so the walls change with this recording.
+            if submitted.never() {
+                request.changed |= changed;
+                request.jumped |= jumped;
+            }
+            submitted.perhaps()
+        });
         let layout = ends.layout;
         let request = SimulationRequest {
             duration,
@@ -861,7 +873,11 @@ impl SimulationBuffers {
         }
         let (context, most) = (&self.kernels.context, self.options.recordings);
         let written = self.uploads.write(context, most, upload)?;
-        written.record(encoder);
+        let submitted = written.record(encoder);
+        if request.changed != 0 {
+            self.edits
+                .push((request.changed, request.jumped, submitted));
+        }
         self.request.serial = serial;
         (self.request.changed, self.request.jumped) = (0, 0);
         pass(
@@ -942,6 +958,7 @@ impl SimulationBuffers {
 
     fn set(&mut self, options: SimulationBufferOptions) {
         let SimulationRequest {
+            rounds,
             serial,
             off,
             changed,
@@ -949,6 +966,7 @@ impl SimulationBuffers {
             ..
         } = self.request;
         self.request = SimulationRequest {
+            rounds,
             serial,
             off,
             changed,
@@ -1000,13 +1018,12 @@ impl SimulationBuffers {
         };
         let walls = &options.simulation.walls;
         let simple = || before.simple().iter().zip(walls.simple());
-        let mut moves = simple().map(|(a, b)| a != b).chain(
-            before
-                .meshes()
-                .iter()
-                .zip(walls.meshes())
-                .map(|(a, b)| a != b),
-        );
+        let mut moves =
+            simple().map(|(a, b)| a != b).chain(
+                before.meshes().iter().zip(walls.meshes()).map(|(a, b)| {
+                    (a.velocity(), a.restitution()) != (b.velocity(), b.restitution())
+                }),
+            );
         let changed = bits(&mut moves);
         let jumped = bits(&mut simple().map(|(a, b)| a.shape() != b.shape()));
         self.set(options);

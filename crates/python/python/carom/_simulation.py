@@ -665,7 +665,7 @@ def _each(given: dict[str, Any], count: int) -> dict[str, Array]:
             column = np.asarray(whole(value, name, count, 0, 2**32 - 1, np.uint32))
         else:
             column = np.maximum(whole(value, name, count, -(2**63), 2**32 - 1, np.int64), -1)
-        columns[name] = np.ascontiguousarray(np.broadcast_to(column, (count,)), dtype=_EACH[name][0])
+        columns[name] = np.array(np.broadcast_to(column, (count,)), dtype=_EACH[name][0], order="C")
     return columns
 
 
