@@ -630,9 +630,6 @@ mutant 'a step never ends early' src/dynamics/simulation.rs \
     ' && go_on()' '' --test dynamics_rest told_to
 mutant 'a substep beyond the limit of the step is an error' src/dynamics/simulation.rs \
     'if of_step && matches' 'if false && matches' --test dynamics_rest stops_the_clock
-mutant 'what rests hangs in the air when its support is removed' src/dynamics/edits.rs \
-    'self.disturb(|key| concerns(key, sphere));
-        self.passing' 'self.passing' --test dynamics_edits support_goes
 mutant 'what rests on a wall stays when the wall goes' src/dynamics/edits.rs \
     'wake(&self.rest, &mut self.state, is_changed);' 'let _ = is_changed;' --test dynamics_edits door_of_triangles
 mutant 'a wall that stops jumps back' src/dynamics/edits.rs \
@@ -674,8 +671,6 @@ mutant 'a mesh has the restitution of all walls' src/dynamics/walls.rs \
 mutant 'a slow answer to a slow impact lifts the sphere' src/dynamics/replay.rs \
     'is_slow = rests && (0.0..setting.slow)' 'is_slow = false && (0.0..setting.slow)' \
     --test dynamics_materials comes_to_rest
-mutant 'a rule that changes nothing holds spheres up' src/dynamics/rules.rs \
-    'approach.sum::<f64>() <= 0.0' 'true' --test dynamics_materials changes_nothing
 mutant 'contacts at rest end' src/dynamics/simulation.rs \
     'pairs.filter(|(_, force)| *force > 0.0)' 'pairs.filter(|_| false)' \
     --test dynamics_materials at_rest_lasts

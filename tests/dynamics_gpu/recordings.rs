@@ -427,11 +427,17 @@ fn a_wall_moves_as_each_recording_is_told() {
         world.buffers.set_wall_enabled(0, true).expect("a wall");
         assert_eq!(world.advance(0.5).wall_impacts, 2);
         assert_at(&world, 4.5, 2.0);
+        // A wall on its way that is off.
+        let jump = |walls: &mut Walls| {
+            walls.simple_mut()[0] = Wall::half_space([-1.0, 0.0, 0.0], -6.0);
+        };
+        world.buffers.edit_walls(jump).expect("it is valid");
+        world.buffers.set_wall_enabled(0, false).expect("a wall");
+        assert_eq!(world.advance(1.0).wall_impacts, 2);
+        assert_at(&world, 6.5, 2.0);
     }
 }
 
-/// A mesh gets another velocity, and is switched off, while another one stays. Each wall has its own restitution, which may
-/// change.
 #[test]
 fn a_mesh_that_begins_to_move_meets_a_ball_at_rest() {
     let corners = [[-5.0, -5.0], [5.0, -5.0], [0.0, 5.0]].map(|[x, y]| [x, y, 0.0]);
@@ -460,6 +466,8 @@ fn a_mesh_that_begins_to_move_meets_a_ball_at_rest() {
     );
 }
 
+/// A mesh gets another velocity, and is switched off, while another one stays. Each wall has its own restitution, which may
+/// change.
 #[test]
 fn a_mesh_moves_and_goes_as_each_recording_is_told() {
     let square = |low: f32, high: f32| {
