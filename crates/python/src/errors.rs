@@ -16,7 +16,12 @@ create_exception!(
 );
 
 /// What the messages of the library call by its Rust name, and what Python calls it. Longer texts come first.
-const IN_PYTHON: [(&str, &str); 14] = [
+const IN_PYTHON: [(&str, &str); 16] = [
+    (
+        "request a device with a higher limit (`wgpu::DeviceDescriptor::required_limits`, up to the limits of its adapter), ",
+        "",
+    ),
+    (", or a `Simulation` instead of `SimulationBuffers`", ""),
     (
         "create a new device, and a new `CollisionPipeline` and new `CollisionBuffers` on it, or create a new `Detector`",
         "make a new carom.Detector",

@@ -215,6 +215,8 @@ def test_groups_and_bodies():
 def test_interrupt():
     simulation = gas(2000)
     energy = simulation.kinetic_energy
+    # A program in the background may have been told to ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     killer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     began = time.monotonic()
     killer.start()
