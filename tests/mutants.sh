@@ -630,18 +630,9 @@ mutant 'a step never ends early' src/dynamics/simulation.rs \
     ' && go_on()' '' --test dynamics_rest told_to
 mutant 'a substep beyond the limit of the step is an error' src/dynamics/simulation.rs \
     'if of_step && matches' 'if false && matches' --test dynamics_rest stops_the_clock
-mutant 'what rests on a wall stays when the wall goes' src/dynamics/edits.rs \
-    'wake(&self.rest, &mut self.state, is_changed);' 'let _ = is_changed;' --test dynamics_edits door_of_triangles
 mutant 'a wall that stops jumps back' src/dynamics/edits.rs \
     'Some(before) if stays => before.displacement(self.time),' 'Some(_) if stays => DVec3::ZERO,' \
     --test dynamics_edits a_wall_moves
-mutant 'a sphere that is added has the groups of a removed one' src/dynamics/edits.rs \
-    '*groups = 0;' 'let _ = groups;' --test dynamics_edits holes_are
-mutant 'a sphere that a rule removes leaves no hole' src/dynamics/simulation.rs \
-    'self.state.note_hole(removal.sphere as usize);' 'let _ = removal;' --test dynamics_edits holes_are
-mutant 'the candidates of before an edit serve after it' src/dynamics/edits.rs \
-    'self.outdate();
-        Ok(narrow(id))' 'Ok(narrow(id))' --test dynamics_edits order_of_the_reference
 mutant 'a snapshot forgets how many substeps a search serves' src/dynamics/pace.rs \
     'self.substeps.code(coder)?;' '' --test dynamics_edits saved_simulation
 mutant 'a snapshot forgets when the spheres were sorted' src/dynamics/state.rs \

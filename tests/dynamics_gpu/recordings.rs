@@ -440,7 +440,7 @@ fn a_wall_moves_as_each_recording_is_told() {
 
 #[test]
 fn a_mesh_that_begins_to_move_meets_a_ball_at_rest() {
-    let corners = [[-5.0, -5.0], [5.0, -5.0], [0.0, 5.0]].map(|[x, y]| [x, y, 0.0]);
+    let corners = [[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0]].map(|[x, y]| [x, y, 0.0]);
     let mut walls = Walls::new();
     walls.push_mesh(Mesh::new(corners.to_vec(), vec![[0, 1, 2]]).expect("a valid mesh"));
     let rules = SimulationOptions::new().with_walls(walls);
