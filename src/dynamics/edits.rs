@@ -48,19 +48,7 @@ impl Simulation {
                 });
             }
             None => {
-                let options = &mut self.options;
-                if !options.groups.is_empty() {
-                    push(&mut options.groups, 0)?;
-                }
-                if !options.bodies.is_empty() {
-                    push(&mut options.bodies, None)?;
-                }
-                if !options.restitutions.is_empty() {
-                    push(&mut options.restitutions, 0.0)?;
-                }
-                push(&mut self.spheres, sphere)?;
-                let has_cells = !self.lattice.is_open();
-                if let Err(error) = self.state.add(sphere, has_cells, &self.options) {
+                if let Err(error) = self.append(sphere) {
                     self.spheres.truncate(count);
                     self.options.groups.truncate(count);
                     self.options.bodies.truncate(count);
@@ -90,6 +78,23 @@ impl Simulation {
         }
         self.outdate();
         Ok(narrow(id))
+    }
+
+    /// Makes all lists longer by a sphere. After an error, some of them are longer.
+    fn append(&mut self, sphere: HardSphere) -> Result<(), Error> {
+        let options = &mut self.options;
+        if !options.groups.is_empty() {
+            push(&mut options.groups, 0)?;
+        }
+        if !options.bodies.is_empty() {
+            push(&mut options.bodies, None)?;
+        }
+        if !options.restitutions.is_empty() {
+            push(&mut options.restitutions, 0.0)?;
+        }
+        push(&mut self.spheres, sphere)?;
+        let has_cells = !self.lattice.is_open();
+        self.state.add(sphere, has_cells, &self.options)
     }
 
     /// Removes a sphere, and returns the state that it had. Its index remains, so the indices of the other spheres do not
@@ -146,7 +151,7 @@ impl Simulation {
     /// does not suffice.
     pub fn set_restitution_of(&mut self, sphere: usize, restitution: f64) -> Result<(), Error> {
         self.present(sphere, "given a restitution")?;
-        check_restitution(&format!("restitution of sphere {sphere}"), restitution)?;
+        check_restitution(format_args!("restitution of sphere {sphere}"), restitution)?;
         let options = &mut self.options;
         if options.restitutions.is_empty() {
             reserve(&mut options.restitutions, self.spheres.len())?;

@@ -116,15 +116,14 @@ impl State {
         self.hole = self.hole.min(id);
     }
 
-    /// Adds a sphere, and returns its index in the caller's order.
+    /// Adds a sphere at the end of the caller's order.
     pub(crate) fn add(
         &mut self,
         sphere: HardSphere,
         has_cells: bool,
         options: &SimulationOptions,
-    ) -> Result<usize, Error> {
-        let id = self.spheres.len();
-        let place = narrow(id);
+    ) -> Result<(), Error> {
+        let place = narrow(self.spheres.len());
         let Self {
             spheres,
             ids,
@@ -157,7 +156,7 @@ impl State {
         places.push(place);
         removed.push(false);
         self.count_restored();
-        Ok(id)
+        Ok(())
     }
 
     #[cfg(feature = "serde")]

@@ -121,6 +121,27 @@ impl RunArgs {
             tell(what);
         }
     }
+
+    fn read(
+        &self,
+        detector: &DistributedDetector,
+        input: &Input,
+        frame: Frames,
+        options: &ReadOptions,
+    ) -> Result<Given, Error> {
+        self.say(detector, "reading");
+        let given = read::read(detector, input, frame, options)?;
+        notes(detector, &given);
+        self.say(
+            detector,
+            if given.in_parts {
+                "read by all ranks"
+            } else {
+                "read by rank 0"
+            },
+        );
+        Ok(given)
+    }
 }
 
 /// A failure to write is ignored.
@@ -161,17 +182,9 @@ pub(crate) fn collide(comm: &SimpleCommunicator, args: &CollideArgs) -> Result<(
         at_rest: args.at_rest,
         ..args.reading.options()
     });
-    args.run.say(&detector, "reading");
-    let given = read::read(&detector, &input, args.world.frame, &options)?;
-    notes(&detector, &given);
-    args.run.say(
-        &detector,
-        if given.in_parts {
-            "read by all ranks"
-        } else {
-            "read by rank 0"
-        },
-    );
+    let given = args
+        .run
+        .read(&detector, &input, args.world.frame, &options)?;
     let list = create(&detector, args.output.as_ref())?;
     let wall_list = create(&detector, args.walls_output.as_ref())?;
     let Given {
@@ -279,17 +292,9 @@ pub(crate) fn neighbors(comm: &SimpleCommunicator, args: &NeighborsArgs) -> Resu
         centers_only: true,
         ..ReadOptions::default()
     });
-    args.run.say(&detector, "reading");
-    let given = read::read(&detector, &input, args.world.frame, &options)?;
-    notes(&detector, &given);
-    args.run.say(
-        &detector,
-        if given.in_parts {
-            "read by all ranks"
-        } else {
-            "read by rank 0"
-        },
-    );
+    let given = args
+        .run
+        .read(&detector, &input, args.world.frame, &options)?;
     let list = create(&detector, args.output.as_ref())?;
     let Given {
         world,
