@@ -181,6 +181,46 @@ impl<'a, S: Copy> Step<'a, S> {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
+    /// If a sphere bounces, the rest of the step is detected anew:
+    ///
+    /// ```
+    /// use carom::{Detector, Error, Sphere, Step};
+    ///
+    /// /// Moves equal spheres for a time `dt`, impact by impact.
+    /// fn advance(detector: &mut Detector, spheres: &mut [Sphere], mut dt: f32) -> Result<(), Error> {
+    ///     loop {
+    ///         let mut found = detector.detect(&Step::new(&*spheres, dt).without_separating())?;
+    ///         found.sort_by_time();
+    ///         let hit = found.pairs.first().copied();
+    ///         let contact = hit.map(|hit| hit.contact(&spheres[hit.a as usize], &spheres[hit.b as usize]));
+    ///         let time = hit.map_or(dt, |hit| hit.toi);
+    ///         for sphere in &mut *spheres {
+    ///             for k in 0..3 {
+    ///                 sphere.center[k] += sphere.velocity[k] * time;
+    ///             }
+    ///         }
+    ///         let (Some(hit), Some(contact)) = (hit, contact) else {
+    ///             return Ok(());
+    ///         };
+    ///         for k in 0..3 {
+    ///             let change = contact.normal[k] * contact.approach_speed;
+    ///             spheres[hit.a as usize].velocity[k] -= change;
+    ///             spheres[hit.b as usize].velocity[k] += change;
+    ///         }
+    ///         dt -= time;
+    ///     }
+    /// }
+    /// # let mut detector = Detector::new(carom::Options::default())?;
+    /// # let cradle = [0.0, 3.0, 5.0, 7.0].map(|x| Sphere::new([x, 0.1 * x, 0.0], 1.0));
+    /// # let mut spheres = cradle.to_vec();
+    /// # spheres[0].velocity = [4.0, 0.4, 0.0];
+    /// # for _frame in 0..60 {
+    /// #     advance(&mut detector, &mut spheres, 1.0 / 60.0)?;
+    /// # }
+    /// # assert!((spheres[3].velocity[0] - 4.0).abs() < 1e-4 && spheres[0].velocity[0].abs() < 1e-4);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// `gpu::CollisionBuffers` refuses such a step.
     #[must_use]
     pub fn without_separating(mut self) -> Self {
