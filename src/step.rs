@@ -166,8 +166,8 @@ impl<'a, S: Copy> Step<'a, S> {
     /// distance of their centres does not decrease. A sphere and a wall are left out likewise. carom decides this
     /// exactly. A sphere that leaves a hollow wall is left out with it for the whole step, also if it reaches the far side.
     ///
-    /// So a program that bounces spheres and then finds the next impact does not find the last one again, and a bullet
-    /// that flies off does not hit the gun:
+    /// So a program that bounces spheres and then finds the next impact does not find the last one again (the README has
+    /// such a program), and a bullet that flies off does not hit the gun:
     ///
     /// ```
     /// use carom::{Detector, Options, Partner, Sphere, Step};
@@ -179,46 +179,6 @@ impl<'a, S: Copy> Step<'a, S> {
     /// let found = detector.detect(&Step::new(&spheres, 1.0).without_separating())?;
     /// assert_eq!(found.earliest()[1].map(|first| first.partner), Some(Partner::Sphere(2)));
     /// # Ok::<(), carom::Error>(())
-    /// ```
-    ///
-    /// If a sphere bounces, the rest of the step is detected anew:
-    ///
-    /// ```
-    /// use carom::{Detector, Error, Sphere, Step};
-    ///
-    /// /// Moves equal spheres for a time `dt`, impact by impact.
-    /// fn advance(detector: &mut Detector, spheres: &mut [Sphere], mut dt: f32) -> Result<(), Error> {
-    ///     loop {
-    ///         let mut found = detector.detect(&Step::new(&*spheres, dt).without_separating())?;
-    ///         found.sort_by_time();
-    ///         let hit = found.pairs.first().copied();
-    ///         let contact = hit.map(|hit| hit.contact(&spheres[hit.a as usize], &spheres[hit.b as usize]));
-    ///         let time = hit.map_or(dt, |hit| hit.toi);
-    ///         for sphere in &mut *spheres {
-    ///             for k in 0..3 {
-    ///                 sphere.center[k] += sphere.velocity[k] * time;
-    ///             }
-    ///         }
-    ///         let (Some(hit), Some(contact)) = (hit, contact) else {
-    ///             return Ok(());
-    ///         };
-    ///         for k in 0..3 {
-    ///             let change = contact.normal[k] * contact.approach_speed;
-    ///             spheres[hit.a as usize].velocity[k] -= change;
-    ///             spheres[hit.b as usize].velocity[k] += change;
-    ///         }
-    ///         dt -= time;
-    ///     }
-    /// }
-    /// # let mut detector = Detector::new(carom::Options::default())?;
-    /// # let cradle = [0.0, 3.0, 5.0, 7.0].map(|x| Sphere::new([x, 0.1 * x, 0.0], 1.0));
-    /// # let mut spheres = cradle.to_vec();
-    /// # spheres[0].velocity = [4.0, 0.4, 0.0];
-    /// # for _frame in 0..60 {
-    /// #     advance(&mut detector, &mut spheres, 1.0 / 60.0)?;
-    /// # }
-    /// # assert!((spheres[3].velocity[0] - 4.0).abs() < 1e-4 && spheres[0].velocity[0].abs() < 1e-4);
-    /// # Ok::<(), Error>(())
     /// ```
     ///
     /// `gpu::CollisionBuffers` refuses such a step.
