@@ -547,7 +547,7 @@ impl Error {
         }
     }
 
-    #[cfg(feature = "gpu")]
+    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     pub(crate) fn threads(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Threads {
             source: Cause::new(error),
