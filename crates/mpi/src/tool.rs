@@ -14,7 +14,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use mpi::topology::SimpleCommunicator;
 
 use crate::args::read_args::{self, ReadArgs, time_step};
-use crate::args::world_args::{Where, WorldArgs, in_float32, keep_input, single};
+use crate::args::world_args::{Where, WorldArgs, in_float32, keep_files, single};
 use crate::read::{self, Given};
 
 /// The arguments of `carom-mpi collide`. Those of `carom collide` with the same names have the same meaning.
@@ -145,7 +145,7 @@ fn check(
         .iter()
         .map(|&(option, target)| (option, target.and_then(Target::path)))
         .collect();
-    keep_input(input, &files)
+    keep_files(input, &[], &files)
 }
 
 pub(crate) fn collide(comm: &SimpleCommunicator, args: &CollideArgs) -> Result<(), Error> {

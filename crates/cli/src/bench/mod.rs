@@ -100,7 +100,12 @@ pub(crate) fn run(arguments: Args) -> anyhow::Result<()> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(arguments.threads)
         .build()
-        .context("cannot start the threads of the CPU backend")?;
+        .map_err(|error| {
+            anyhow!(
+                "cannot start {} threads: {error}; choose fewer with --threads",
+                arguments.threads
+            )
+        })?;
     pool.install(|| measure(arguments))
 }
 
