@@ -190,13 +190,13 @@ pub(crate) fn collide(comm: &SimpleCommunicator, args: &CollideArgs) -> Result<(
         let walls = formats::walls(&args.simple_walls, &args.meshes, single);
         let walls = detector.agree(walls.map_err(shown))?;
         let domain = in_float32(&domain);
-        let spheres = world.in_float32();
+        let spheres = world.in_float32()?;
         drop(world);
         let step = DistributedStep::new(Part::<f32>::starting_at(first, spheres), single(args.dt));
         let step = with_walls(step.in_domain(&domain), &walls, has_walls);
         detector.detect(step).map_err(|error| {
             explained(&detector, error, source, |ready, world, k| {
-                let spheres = world.in_float32();
+                let spheres = world.in_float32()?;
                 let one = spheres.get(k..=k).unwrap_or_default();
                 let step = Step::new(one, single(args.dt)).in_domain(&domain);
                 ready.detect(&step).map(drop)
@@ -303,7 +303,7 @@ pub(crate) fn neighbors(comm: &SimpleCommunicator, args: &NeighborsArgs) -> Resu
     let start = std::time::Instant::now();
     let found = if float32 {
         let domain = in_float32(&domain);
-        let spheres = world.in_float32();
+        let spheres = world.in_float32()?;
         drop(world);
         let search = DistributedSearch::<f32>::within(
             Part::starting_at(first, spheres),
@@ -314,7 +314,7 @@ pub(crate) fn neighbors(comm: &SimpleCommunicator, args: &NeighborsArgs) -> Resu
             .find_neighbors(search.in_domain(&domain))
             .map_err(|error| {
                 explained(&detector, error, source, |ready, world, k| {
-                    let spheres = world.in_float32();
+                    let spheres = world.in_float32()?;
                     let one: Spheres<'_> = spheres.get(k..=k).unwrap_or_default().into();
                     let search =
                         NeighborSearch::within(one, single(args.cutoff)).in_domain(&domain);

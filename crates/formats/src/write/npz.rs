@@ -7,6 +7,7 @@ use npyz::{DType, WriterBuilder};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use crate::memory::Growing;
 use crate::read::shown_path;
 use crate::write::columns::{Column, Columns};
 use crate::write::pairs::Pair;
@@ -62,7 +63,7 @@ impl<'a> Npz<'a> {
             let value = self.columns.value(*column, frame, pair);
             match out {
                 Waiting::InFile(out) => value.write(self.columns, out).map_err(in_temporary)?,
-                Waiting::InMemory(out) => value.write(self.columns, out)?,
+                Waiting::InMemory(out) => value.write(self.columns, Growing(out))?,
             }
         }
         self.rows += 1;
