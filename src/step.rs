@@ -177,7 +177,7 @@ impl<'a, S: Copy> Step<'a, S> {
     /// let spheres = [gun, bullet, target];
     /// let mut detector = Detector::new(Options::default())?;
     /// let found = detector.detect(&Step::new(&spheres, 1.0).without_separating())?;
-    /// assert_eq!(found.earliest()[1].map(|first| first.partner), Some(Partner::Sphere(2)));
+    /// assert_eq!(found.earliest()?[1].map(|first| first.partner), Some(Partner::Sphere(2)));
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///

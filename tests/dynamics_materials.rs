@@ -368,7 +368,7 @@ fn changes_have_the_contacts_with_walls() {
     };
     let before = at([[0.5, 5.0, 5.0], [9.5, 5.0, 0.5]]);
     let now = at([[0.5, 9.5, 5.0], [5.0, 5.0, 0.5]]);
-    let changes = now.changes_since(&before);
+    let changes = now.changes_since(&before).expect("it fits in memory");
     assert_eq!(&changes.walls_began[..], [[0, 3]]);
     assert_eq!(&changes.walls_lasted[..], [[0, 0], [1, 4]]);
     assert_eq!(&changes.walls_ended[..], [[1, 1]]);

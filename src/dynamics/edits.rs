@@ -268,8 +268,7 @@ impl Simulation {
                 let alike = a.velocity() == b.velocity() && a.groups() == b.groups();
                 alike && a.shares_shape(b) && a.restitution() == b.restitution()
             });
-        self.set_walls(walls, new, same_meshes);
-        Ok(())
+        self.set_walls(walls, new, same_meshes)
     }
 
     /// Switches a wall on or off. Nothing touches a wall that is off, which moves on. The number of a triangle stands for
@@ -284,7 +283,7 @@ impl Simulation {
         if motions[place].off == enabled {
             motions[place].off = !enabled;
             let is_mesh = wall >= walls.simple().len();
-            self.set_walls(walls.clone(), motions, !is_mesh);
+            return self.set_walls(walls.clone(), motions, !is_mesh);
         }
         Ok(())
     }
@@ -316,8 +315,22 @@ impl Simulation {
         }
     }
 
-    fn set_walls(&mut self, walls: Walls, motions: Vec<WallMotion>, same_meshes: bool) {
-        let before = std::mem::take(&mut self.walls);
+    fn set_walls(
+        &mut self,
+        walls: Walls,
+        motions: Vec<WallMotion>,
+        same_meshes: bool,
+    ) -> Result<(), Error> {
+        let SimulationOptions {
+            domain,
+            one_sided_meshes,
+            ..
+        } = &self.options;
+        // If memory runs out, nothing has changed.
+        let before = same_meshes.then_some(&mut self.walls);
+        let new = MovingWalls::with_motions(&walls, motions, domain, *one_sided_meshes, before)?;
+        let before = std::mem::replace(&mut self.walls, new);
+        let motions = self.walls.motions();
         let given = &self.options.walls;
         // Numbers of walls from here on do not mean the same as before.
         let mut known = given.simple().len().min(walls.simple().len());
@@ -336,7 +349,7 @@ impl Simulation {
                 match [given, &walls].map(|walls| walls.simple().get(wall as usize)) {
                     [Some(old), Some(new)] => {
                         let moves =
-                            [&before.motions(), &&*motions].map(|motions| motions[wall as usize]);
+                            [before.motions(), motions].map(|motions| motions[wall as usize]);
                         old != new || moves[0] != moves[1]
                     }
                     _ => !same_meshes,
@@ -348,15 +361,9 @@ impl Simulation {
         self.passing.retain(is_known);
         let contacts = &mut self.contacts;
         contacts.retain(|&(sphere, partner)| is_known(&(sphere, partner, [0; 3])));
-        let SimulationOptions {
-            domain,
-            one_sided_meshes,
-            ..
-        } = &self.options;
-        let before = same_meshes.then_some(before);
-        self.walls = MovingWalls::with_motions(&walls, motions, domain, *one_sided_meshes, before);
         self.options.walls = walls;
         self.outdate();
+        Ok(())
     }
 
     /// Forgets what touched a sphere that was removed, because another one is there from now on.

@@ -192,7 +192,7 @@ impl State {
             "lists",
         )?;
         check(count <= MAX_SPHERES, "spheres")?;
-        self.places = vec![u32::MAX; count];
+        self.places = filled(u32::MAX, count).map_err(|error| error.to_string())?;
         for (&id, place) in self.ids.iter().zip(0..) {
             let entry = self.places.get_mut(id as usize);
             check(entry.is_some_and(|entry| *entry == u32::MAX), "indices")?;
