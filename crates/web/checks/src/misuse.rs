@@ -5,7 +5,7 @@ use std::sync::Arc;
 use carom::gpu::{BufferOptions, CollisionPipeline};
 use carom::{Backend, Detector, Error, Options, Sphere, Step};
 
-use crate::device::{Device, interleaved, pause};
+use crate::device::{Device, filled, interleaved, pause};
 use crate::{Checked, ensure, text};
 
 fn spheres() -> Vec<Sphere> {
@@ -14,11 +14,13 @@ fn spheres() -> Vec<Sphere> {
         .collect()
 }
 
-pub(crate) async fn all(_tell: &impl Fn(String)) -> Checked<String> {
+pub(crate) async fn all(tell: &impl Fn(String)) -> Checked<String> {
     let device = Device::open().await?;
     another_device(&device).await?;
+    tell("a buffer of another device".to_owned());
     dropped(&device).await?;
     blocking().await?;
+    tell("calls that would block".to_owned());
     lost(device).await?;
     Ok("as named errors".to_owned())
 }
@@ -27,8 +29,9 @@ pub(crate) async fn all(_tell: &impl Fn(String)) -> Checked<String> {
 async fn another_device(device: &Device) -> Checked {
     let spheres = spheres();
     let bytes = bytemuck::cast_slice(&spheres);
-    let other = Device::open().await?;
-    let [own, foreign] = [device.filled(bytes), other.filled(bytes)];
+    let (other, queue) = Device::bare().await?;
+    let foreign = filled(&other, &queue, bytes);
+    let own = device.filled(bytes);
     let mut buffers = device.buffers(&BufferOptions::new(100)).await?;
     let mut neighbour = device.buffers(&BufferOptions::new(100)).await?;
     // The submission is invalid.
