@@ -82,7 +82,9 @@ impl Images {
             .iter()
             .all(|n| n.abs() <= MAX_COMBINED);
         let is_long = |k: usize| edges[k].length() > 1e4 * edge_errors[k];
-        if !(in_range && duals.iter().all(|dual| dual.is_finite()) && (0..count).all(is_long)) {
+        // Each is far from the plane of the others, because they are as short as possible.
+        let is_across = |k: usize| edges[k].length() * duals[k].length() < 4.0;
+        if !(in_range && (0..count).all(|k| is_long(k) && is_across(k))) {
             return Err(Error::InvalidDomain {
                 problem: "its periodic edges are parallel, or nearly so, and span no cell; correct them, or make an \
                           edge open with `with_periodic`"

@@ -1,7 +1,8 @@
 //! Tests of steps: their length, their bytes, what is conserved, and what is refused.
 
 use carom::{
-    Encounter, Error, HardSphere, Outcome, Partner, Response, Simulation, SimulationOptions,
+    Domain, Encounter, Error, HardSphere, Outcome, Partner, Response, Simulation,
+    SimulationOptions, Wall, Walls,
 };
 use fastrand::Rng;
 use glam::DVec3;
@@ -423,5 +424,32 @@ fn a_removed_sphere_has_no_velocity_and_no_spheres_have_no_energy() {
         none.kinetic_energy(),
     ] {
         assert_eq!(energy.to_bits(), 0.0_f64.to_bits());
+    }
+}
+
+/// What no step can do ends soon, with an error or before its end.
+#[test]
+fn spheres_without_room_and_extreme_gravity_end_soon() {
+    let small = HardSphere::new([5.0; 3], 0.5);
+    for radius in [6.0, 20.0, 100.0] {
+        let large = HardSphere::new([1.0; 3], radius).with_velocity([1.0, 0.0, 0.0]);
+        let cell = Domain::rectangular([0.0; 3], [10.0; 3]);
+        let options = SimulationOptions::new().with_domain(cell);
+        let start = std::time::Instant::now();
+        let mut simulation = Simulation::new(vec![large, small], options).expect("two balls");
+        let _ = simulation.step(1.0);
+        let time = start.elapsed();
+        assert!(time.as_secs() < 20, "{radius}: {time:?}");
+    }
+    for walls in [Walls::new(), Walls::inside_box([0.0; 3], [10.0; 3])] {
+        let options = SimulationOptions::new()
+            .with_walls(walls)
+            .with_gravity([0.0, 0.0, -1e17])
+            .with_max_step_impacts(10_000);
+        let start = std::time::Instant::now();
+        let mut simulation = Simulation::new(vec![small], options).expect("a ball");
+        let _ = simulation.step(1.0);
+        let time = start.elapsed();
+        assert!(time.as_secs() < 20, "{time:?}");
     }
 }

@@ -108,7 +108,7 @@ fn random_calls_are_right_or_refused() {
 /// A software adapter is slow, so this takes few calls.
 #[test]
 fn both_backends_find_the_same_or_refuse() {
-    run(2, 40, &[("both backends", steps::detect_twice)]);
+    run(2, 40, &[("both backends", steps::detect_twice as Call)]);
 }
 
 #[test]
@@ -119,10 +119,7 @@ fn many_random_calls() {
         text.parse().unwrap_or(default)
     };
     let (seed, calls) = (number("CAROM_SEED", 3), number("CAROM_CALLS", 400_000));
-    let all = [
-        &KINDS[..],
-        &[("both backends", steps::detect_twice as Call)],
-    ]
-    .concat();
+    let mut all = KINDS.to_vec();
+    all.push(("both backends", steps::detect_twice));
     run(seed, calls, &all);
 }
