@@ -1,11 +1,11 @@
 //! The detector takes a time step of moving spheres and returns the sorted list of collisions.
 
 use std::marker::PhantomData;
-use std::time::Instant;
 
 use rayon::prelude::*;
 
 use crate::blocking::{Wait, block_on};
+use crate::clock::Instant;
 use crate::cpu::{BoundedWalls, Cpu, WallHits, find_at_walls};
 use crate::exact::parts;
 #[cfg(feature = "gpu")]

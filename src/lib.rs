@@ -171,4 +171,4 @@ pub use step::{SphereSet, Step};
 pub use verify::{Verification, verify, verify_walls};
 pub use walls::{Mesh, Wall, WallShape, Walls};
 
-use support::{blocking, lanes, limits, memory, reuse, threads, validate};
+use support::{blocking, clock, lanes, limits, memory, reuse, threads, validate};

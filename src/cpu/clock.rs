@@ -1,7 +1,6 @@
 //! Measures the time of each stage of a step.
 
-use std::time::Instant;
-
+use crate::clock::Instant;
 use crate::statistics::StageTimes;
 
 pub(super) struct StageClock {

@@ -591,7 +591,10 @@ impl<'a> ReplayScratch<'a> {
         };
         let restitution = match response {
             Response::BounceWith(restitution) => {
-                check_restitution("restitution that the rule returns", restitution)?;
+                check_restitution(
+                    format_args!("restitution that the rule returns"),
+                    restitution,
+                )?;
                 restitution
             }
             _ => setting.restitution(&link.candidate),
@@ -628,13 +631,17 @@ impl<'a> ReplayScratch<'a> {
             (changes, impulse)
         };
         // On which of the two spheres gravity acts after the impact.
-        let mut falls = [a.piece.falls, b.piece.falls];
-        if rests {
-            falls = [false; 2];
-        } else if blow.approach >= setting.slow || outcomes != [Outcome::Bounce; 2] {
+        let released = || {
             let gravity = setting.options.gravity != DVec3::ZERO;
-            falls = [a, b].map(|end| gravity && end.inverse_mass > 0.0);
-        }
+            [a, b].map(|end| gravity && end.inverse_mass > 0.0)
+        };
+        let mut falls = if rests {
+            [false; 2]
+        } else if blow.approach >= setting.slow {
+            released()
+        } else {
+            [a.piece.falls, b.piece.falls]
+        };
         let (changes, impulse, removed) = if outcomes == [Outcome::Bounce; 2] {
             let (changes, impulse) = bounce();
             (changes, impulse, [false; 2])
@@ -671,8 +678,7 @@ impl<'a> ReplayScratch<'a> {
                     *new = new.map(|new| new + normal * (parting * share));
                 }
             } else {
-                let gravity = setting.options.gravity != DVec3::ZERO;
-                falls = [a, b].map(|end| gravity && end.inverse_mass > 0.0);
+                falls = released();
             }
             let changes = [0, 1].map(|k| new[k].map_or(DVec3::ZERO, |new| new - velocities[k]));
             // The impulse is computed from the change of velocity of one of the two spheres. It must be a

@@ -1,7 +1,5 @@
 //! The GPU backend of `Detector`, which runs on a device that carom creates itself.
 
-use std::time::Instant;
-
 use bytemuck::Pod;
 use rayon::prelude::*;
 use wgpu::DeviceType;
@@ -9,11 +7,13 @@ use wgpu::DeviceType;
 use super::pipeline::CollisionPipeline;
 use super::self_test::{SelfTest, log_failure};
 use crate::blocking::Wait;
+use crate::clock::Instant;
 use crate::cpu::{Buckets, sort_reported};
 use crate::exact::{GRAZING, Grazing, ReportedPair, SettledPairs, Settling, decide_step, settle};
 use crate::gpu::collide::buffers::{BufferCapacity, Buffers};
 use crate::gpu::collide::collision_buffers::CollisionBuffers;
 use crate::gpu::collide::options::BufferOptions;
+use crate::gpu::device::context::Late;
 use crate::gpu::device::shader::layout::CaromCollision;
 use crate::gpu::results::capacity::Capacity;
 use crate::gpu::results::decode::{out_of_range, unfinished};
@@ -85,6 +85,21 @@ fn new_instance() -> wgpu::Instance {
     wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env())
 }
 
+/// wgpu panics where there is no such thing as a GPU: outside of pages and workers, as in Node.js.
+#[cfg(all(target_arch = "wasm32", feature = "webgpu"))]
+fn is_browser() -> bool {
+    use wgpu::web_sys::{js_sys, wasm_bindgen::JsValue};
+    let global = js_sys::global();
+    let has = |name| js_sys::Reflect::has(&global, &JsValue::from_str(name)) == Ok(true);
+    has("Window") || has("WorkerGlobalScope")
+}
+
+/// Unknown without the crates of the feature `webgpu`.
+#[cfg(all(target_arch = "wasm32", not(feature = "webgpu")))]
+fn is_browser() -> bool {
+    true
+}
+
 /// Shared by all detectors and never dropped: the drivers would be unloaded with the last
 /// instance, and NVIDIA's (580.159 on Linux) fails after 30 loads.
 #[cfg(not(target_arch = "wasm32"))]
@@ -99,15 +114,38 @@ fn instance() -> wgpu::Instance {
     new_instance()
 }
 
+#[cfg(not(target_arch = "wasm32"))]
+async fn best_adapter() -> Result<wgpu::Adapter, Error> {
+    let adapters = instance().enumerate_adapters(wgpu::Backends::all()).await;
+    let rank = |adapter: &wgpu::Adapter| rank(adapter.get_info().device_type);
+    let best = adapters.into_iter().min_by_key(rank);
+    best.ok_or_else(|| Error::no_adapter("no driver offers one"))
+}
+
+/// A browser offers one adapter, and may be asked for the faster of two.
+#[cfg(target_arch = "wasm32")]
+async fn best_adapter() -> Result<wgpu::Adapter, Error> {
+    if !is_browser() {
+        return Err(Error::no_adapter("there is no browser"));
+    }
+    let options = wgpu::RequestAdapterOptions {
+        power_preference: wgpu::PowerPreference::HighPerformance,
+        ..wgpu::RequestAdapterOptions::default()
+    };
+    let offered = instance().request_adapter(&options).await;
+    offered.map_err(|_| Error::no_adapter("the browser offers none"))
+}
+
 impl Gpu {
     pub(crate) async fn new(hardware: bool, checks: bool) -> Result<Self, Error> {
-        let mut adapters = instance().enumerate_adapters(wgpu::Backends::all()).await;
-        adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
-        let Some(adapter) = adapters.into_iter().next() else {
-            return Err(Error::no_adapter("no driver offers one"));
-        };
+        let adapter = best_adapter().await?;
         let info = adapter.get_info();
-        if hardware && rank(info.device_type) > rank(DeviceType::VirtualGpu) {
+        // A browser says of an adapter only whether it is one in software.
+        let least = match info.backend {
+            wgpu::Backend::BrowserWebGpu => DeviceType::Other,
+            _ => DeviceType::VirtualGpu,
+        };
+        if hardware && rank(info.device_type) > rank(least) {
             return Err(Error::no_adapter(format!(
                 "{} is a software adapter, which is slower than the CPU backend",
                 info.name
@@ -393,7 +431,9 @@ impl Gpu {
             let options = buffers.options.clone();
             // So that the device need not hold both.
             drop(buffers);
-            buffers = self.pipeline.with_capacity(&options, capacity)?;
+            buffers = self
+                .pipeline
+                .with_capacity(&options, capacity, &Late::default())?;
         }
         buffers.shortest_segment = shortest_segment;
         #[cfg(test)]
@@ -430,7 +470,8 @@ impl Gpu {
             periodic,
             ..BufferOptions::new(spheres as u32)
         };
-        self.pipeline.with_capacity(&options, capacity)
+        self.pipeline
+            .with_capacity(&options, capacity, &Late::default())
     }
 
     async fn step(

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::gpu::collide::buffers::BufferCapacity;
 use crate::gpu::collide::collision_buffers::CollisionBuffers;
 use crate::gpu::collide::options::BufferOptions;
-use crate::gpu::device::context::Context;
+use crate::gpu::device::context::{Context, Late};
 use crate::gpu::device::device_kernels::DeviceKernels;
 
 /// carom's shaders, compiled for one device, for any number of worlds of spheres. Clones share the
@@ -89,7 +89,7 @@ impl CollisionPipeline {
     pub fn new(device: &wgpu::Device) -> Result<Self, Error> {
         let context = Arc::new(Context::new(device));
         check_limits(&context.limits)?;
-        context.scoped(|| Self::compile(&context))
+        context.scoped_for(&context.shaders, || Self::compile(&context))
     }
 
     /// Compiles carom's shaders as [`new`](Self::new) does, and waits until the device has accepted
@@ -126,7 +126,7 @@ impl CollisionPipeline {
     /// - [`Error::DeviceLost`] if the device is lost.
     /// - [`Error::Device`] if the device is out of memory.
     pub fn create_buffers(&self, options: &BufferOptions) -> Result<CollisionBuffers, Error> {
-        self.with_capacity(options, options.capacity())
+        self.with_capacity(options, options.capacity(), &Late::default())
     }
 
     /// Creates buffers as [`create_buffers`](Self::create_buffers) does, and waits until the device
@@ -150,10 +150,14 @@ impl CollisionPipeline {
         &self,
         options: &BufferOptions,
         capacity: BufferCapacity,
+        late: &Late,
     ) -> Result<CollisionBuffers, Error> {
         let context = &self.kernels.context;
         context.alive()?;
         let kernels = self.kernels.clone();
-        context.scoped(|| CollisionBuffers::new(kernels, options.clone(), capacity))
+        let make = || CollisionBuffers::new(kernels, options.clone(), capacity);
+        let mut buffers = context.scoped_for(late, make)?;
+        buffers.late = late.clone();
+        Ok(buffers)
     }
 }

@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use crate::Error;
 use crate::lattice::{MAX_CELLS, duals, reduce};
-use crate::memory::out_of_memory;
+use crate::memory::push;
 
 /// Number of images of a pair that do not count for the limit.
 const FREE: u64 = 64;
@@ -164,10 +164,7 @@ impl Images {
                     return Err(far(MAX_CELLS));
                 };
                 if let Some(numbers) = decide(image) {
-                    found.try_reserve(1).map_err(|_| {
-                        out_of_memory::<Touch>(found.len(), "the touching images of a sphere")
-                    })?;
-                    found.push((image, numbers));
+                    push(&mut found, (image, numbers), "the touching images of a sphere")?;
                 }
             }
             last = Some(block);

@@ -78,7 +78,7 @@ fn check<'a, T: Number>(
         let time = &mut first[hit.a as usize];
         *time = time.min(hit.toi);
     }
-    let earliest = found.earliest();
+    let earliest = found.earliest().expect("there is memory");
     assert_eq!(earliest.len(), first.len());
     for (earliest, first) in earliest.iter().zip(first) {
         assert_eq!(earliest.is_some(), first.is_finite());
@@ -87,12 +87,12 @@ fn check<'a, T: Number>(
             assert_eq!(toi, first);
         }
     }
-    let contacts = found.contacts();
+    let contacts = found.contacts().expect("there is memory");
     let all: usize = (0..found.sphere_count())
         .map(|k| contacts.of(k).len())
         .sum();
     assert_eq!(all % 2, 0);
-    let changes = found.changes_since(found);
+    let changes = found.changes_since(found).expect("there is memory");
     assert!(changes.began.is_empty() && changes.ended.is_empty());
 }
 

@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::histogram::{Histogram, HistogramMemory, RunningClass, SizeClass};
+use super::histogram::{CLASSES, Histogram, HistogramMemory, RunningClass, SizeClass};
 use super::segment_list::list_segments;
 use super::sizer::Sizer;
 use crate::cpu::images::Cell;
@@ -92,7 +92,7 @@ pub(crate) fn measure_sizes<'a>(
             length,
             cell,
         };
-        let histogram = count(&sizer, spheres, sets, class_of, histograms);
+        let histogram = count(&sizer, spheres, sets, class_of, histograms)?;
         let counts = histogram.classes.iter().map(|(_, class)| class.count);
         let proxies: u64 = counts.map(u64::from).sum();
         let most = if length < width {
@@ -112,6 +112,7 @@ pub(crate) fn measure_sizes<'a>(
         };
     };
     let size_class = |(number, class): &(usize, RunningClass)| (*number, class.size_class());
+    classes.room(histogram.classes.len(), CLASSES)?;
     let classes = classes.refill(histogram.classes.iter().map(size_class));
     if cell.is_some() {
         // An image that reaches into the cell is at most half its extent outside.
@@ -143,23 +144,33 @@ fn count<'a>(
     sets: Sets,
     class_of: &mut [u16],
     memory: &'a HistogramMemory,
-) -> Histogram<'a> {
-    let empty = || Histogram::new(memory);
+) -> Result<Histogram<'a>, Error> {
     let first_len = sets.first_len(spheres.len());
-    let add_chunk = |mut histogram, chunk: (usize, (&[Sphere], &mut [u16]))| {
+    let add_chunk = |histogram: Option<_>, chunk: (usize, (&[Sphere], &mut [u16]))| {
+        let mut histogram = match histogram {
+            Some(histogram) => histogram,
+            None => Histogram::new(memory)?,
+        };
         let (k, (spheres, class_of)) = chunk;
         let first = first_len.saturating_sub(k * CHUNK).min(spheres.len());
         for (range, set) in [(0..first, 0), (first..spheres.len(), 1)] {
             let class_of = &mut class_of[range.clone()];
             sizer.add_all(&mut histogram, &spheres[range], set, class_of);
         }
-        histogram
+        Ok::<_, Error>(Some(histogram))
     };
-    spheres
+    let merge = |one: Option<Histogram<'a>>, other| match (one, other) {
+        (Some(one), Some(other)) => Ok(Some(one.merge(other))),
+        (one, other) => Ok(one.or(other)),
+    };
+    let histogram = spheres
         .par_chunks(CHUNK)
         .zip(class_of.par_chunks_mut(CHUNK))
         .enumerate()
-        .fold(empty, add_chunk)
-        .reduce_with(Histogram::merge)
-        .unwrap_or_else(empty)
+        .try_fold(|| None, add_chunk)
+        .try_reduce(|| None, merge)?;
+    match histogram {
+        Some(histogram) => histogram.checked(),
+        None => Histogram::new(memory),
+    }
 }

@@ -8,6 +8,7 @@ use super::options::BufferOptions;
 use super::reductions::Reductions;
 use super::sized_parts::SizedParts;
 use super::stages::Recording;
+use crate::gpu::device::context::Late;
 use crate::gpu::device::device_kernels::DeviceKernels;
 use crate::gpu::device::timing::{StageTiming, TimedBy};
 use crate::gpu::input::load::Loads;
@@ -49,6 +50,8 @@ pub struct CollisionBuffers {
     pub(crate) serial: u32,
     /// Lower bound of the length of a time segment, in the grids' unit.
     pub(crate) shortest_segment: f32,
+    /// Of these buffers.
+    pub(crate) late: Late,
 }
 
 /// Replaced buffers with the pairs of the last complete step, kept until a submitted recording
@@ -102,6 +105,7 @@ impl CollisionBuffers {
             known: Known::default(),
             serial: 0,
             shortest_segment: f32::MIN_POSITIVE,
+            late: Late::default(),
         })
     }
 

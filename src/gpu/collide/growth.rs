@@ -71,7 +71,7 @@ impl CollisionBuffers {
     pub fn grow(&mut self, required: &Capacity) -> Result<bool, Error> {
         let growth = self.growth(required)?;
         let parts = match self.larger(&growth) {
-            Some(make) => Some(self.kernels.context.scoped(make)?),
+            Some(make) => Some(self.kernels.context.scoped_for(&self.late, make)?),
             None => None,
         };
         Ok(self.apply(&growth, parts))

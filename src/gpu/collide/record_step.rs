@@ -8,6 +8,7 @@ use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::neighbors::Neighbors;
 use super::stages::Recording;
 use super::walls::StepWalls;
+use crate::gpu::device::context::Late;
 use crate::gpu::device::shader::constants::{
     FLAG_DECIDE, FLAG_SHORT_RECORDS, FLAG_TRUSTED, FLAG_WATCH,
 };
@@ -119,6 +120,7 @@ impl CollisionBuffers {
 
     pub(crate) fn begin_recording(&mut self) -> Result<(), Error> {
         self.kernels.context.alive()?;
+        self.late.check()?;
         self.forget_outgrown();
         Ok(())
     }
@@ -193,7 +195,8 @@ impl CollisionBuffers {
         loading.layouts[0].domain_extent = extent.max(extent_of(walls));
         let times = [own_dt, times];
         let extras = Extras { walls, request };
-        let recorded = self.about(times, second.is_some(), domain, lattice.as_ref(), extras);
+        let mut recorded = self.about(times, second.is_some(), domain, lattice.as_ref(), extras);
+        recorded.sources = loading.late.clone();
         self.ready(params, [&[]; 2], lattice, extras, Some(loading), recorded)
     }
 
@@ -287,6 +290,7 @@ impl CollisionBuffers {
             spheres: self.buffers.capacity.spheres,
             walls: extras.walls.map(StepWalls::shared),
             trusted: false,
+            sources: Late::default(),
         }
     }
 

@@ -126,7 +126,8 @@ impl DeviceKernels {
         if let Some(compiled) = kernels.get() {
             return Ok(compiled);
         }
-        let compiled = compile(&self.context.device)?;
+        let (context, device) = (&self.context, &self.context.device);
+        let compiled = context.scoped_for(&context.shaders, || compile(device))?;
         Ok(kernels.get_or_init(|| compiled))
     }
 }

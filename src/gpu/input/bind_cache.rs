@@ -2,6 +2,7 @@
 
 use super::bound_spheres::Window;
 use crate::Error;
+use crate::gpu::device::context::Late;
 
 /// Applications are expected to alternate between fewer sets of buffers.
 const REMEMBERED: usize = 4;
@@ -14,6 +15,7 @@ struct CachedBinding<T> {
     /// With their offsets in bytes.
     windows: Vec<(wgpu::Buffer, u64)>,
     made: T,
+    late: Late,
 }
 
 impl<T> Default for BindCache<T> {
@@ -23,29 +25,42 @@ impl<T> Default for BindCache<T> {
 }
 
 impl<T: Clone> BindCache<T> {
-    /// Calls `make` if nothing is known of the parts `windows`.
+    /// Calls `make` if nothing is known of the parts `windows`. If the device found later that they cannot be bound, the
+    /// error is returned each time.
     pub(crate) fn get(
         &mut self,
         windows: &[Window<'_>],
-        make: impl FnOnce() -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        make: impl FnOnce(&Late) -> Result<T, Error>,
+    ) -> Result<(T, Late), Error> {
         let same = |known: &CachedBinding<T>| {
             let known = known.windows.iter().map(|(buffer, start)| (buffer, *start));
             known.eq(windows.iter().map(|window| (window.buffer, window.start)))
         };
         match self.known.iter().position(same) {
-            Some(at) => self.known[..=at].rotate_right(1),
+            Some(at) => {
+                self.known[..=at].rotate_right(1);
+                self.known[0].late.check()?;
+            }
             None => {
-                let made = make()?;
+                let late = Late::default();
+                let made = make(&late)?;
                 let windows = windows
                     .iter()
                     .map(|window| (window.buffer.clone(), window.start));
                 let windows = windows.collect();
-                self.known.insert(0, CachedBinding { windows, made });
+                self.known.insert(
+                    0,
+                    CachedBinding {
+                        windows,
+                        made,
+                        late,
+                    },
+                );
                 self.known.truncate(REMEMBERED);
             }
         }
-        Ok(self.known[0].made.clone())
+        let CachedBinding { made, late, .. } = &self.known[0];
+        Ok((made.clone(), late.clone()))
     }
 
     pub(crate) fn clear(&mut self) {

@@ -8,6 +8,7 @@ use super::device_spheres::DeviceSpheres;
 use crate::Error;
 use crate::gpu::collide::buffers::Buffers;
 use crate::gpu::collide::stages::Stage;
+use crate::gpu::device::context::{Late, cannot_be_bound};
 use crate::gpu::device::device_kernels::DeviceKernels;
 use crate::gpu::device::dispatch::{Dispatch, workgroups};
 use crate::gpu::device::named_buffers::NamedBuffers;
@@ -25,6 +26,8 @@ pub(crate) struct Loading {
     pub(crate) spheres: u64,
     pub(crate) previous: bool,
     pub(crate) stage: Stage,
+    /// Of the bind groups with the application's buffers.
+    pub(crate) late: Late,
 }
 
 impl Loads {
@@ -50,7 +53,8 @@ impl Loads {
                 .as_ref()
                 .map_or_else(SourceLayout::zeroed, |other| other.layout),
         ];
-        let mut dispatches = self.dispatches(kernels, own, searched, &one, other.as_ref())?;
+        let (mut dispatches, late) =
+            self.dispatches(kernels, own, searched, &one, other.as_ref())?;
         let widest = limits.max_compute_workgroups_per_dimension;
         for (set, layout) in layouts.iter().enumerate().take(dispatches.len() - 2) {
             dispatches[1 + set].resize(workgroups(layout.at_most.into()), widest);
@@ -60,6 +64,7 @@ impl Loads {
             previous: one.previous() || other.as_ref().is_some_and(BoundSpheres::previous),
             layouts,
             stage: Stage::new("load", dispatches),
+            late,
         })
     }
 
@@ -70,7 +75,7 @@ impl Loads {
         searched: Option<&NamedBuffers>,
         one: &BoundSpheres<'_>,
         other: Option<&BoundSpheres<'_>>,
-    ) -> Result<Vec<Dispatch>, Error> {
+    ) -> Result<(Vec<Dispatch>, Late), Error> {
         let windows: Vec<Window<'_>> = [Some(one), other]
             .into_iter()
             .flatten()
@@ -80,34 +85,17 @@ impl Loads {
             None => (&mut self.of_steps, &own.named),
             Some(given) => (&mut self.of_searches, given),
         };
-        cache.get(&windows, || {
+        let bound = cache.get(&windows, |late| {
             let bind = || load(kernels, own, to, one, other);
-            kernels.context.scoped(bind).map_err(cannot_be_bound)
-        })
+            kernels.context.scoped_for(late, bind)
+        });
+        bound.map_err(cannot_be_bound)
     }
 
     /// To be called when carom's buffers in the bind groups are replaced.
     pub(crate) fn clear(&mut self) {
         self.of_steps.clear();
         self.of_searches.clear();
-    }
-}
-
-fn cannot_be_bound(error: Error) -> Error {
-    let (problem, source) = match error {
-        Error::Device { reason, source } => (
-            format!(
-                "cannot be bound; use a buffer of the pipeline's device that is not destroyed: \
-                 {reason}"
-            ),
-            source,
-        ),
-        other => (other.to_string(), None),
-    };
-    Error::SourceBuffer {
-        what: "spheres",
-        problem,
-        source,
     }
 }
 

@@ -14,6 +14,7 @@ use super::status::Status;
 use super::summary::StepSummary;
 use crate::exact::{GRAZING, Settling, scaled, settle};
 use crate::gpu::collide::walls::decide;
+use crate::gpu::device::context::Late;
 use crate::gpu::device::shader::layout::{
     CaromCollision, CaromResults, CaromWallCollision, Gathered, GatheredWall,
 };
@@ -41,6 +42,8 @@ pub(crate) struct Recorded {
     pub(crate) walls: Option<Arc<Walls>>,
     /// Otherwise, all pairs are marked as grazing.
     pub(crate) trusted: bool,
+    /// Of the bind groups with the application's buffers.
+    pub(crate) sources: Late,
 }
 
 pub(crate) struct Read {

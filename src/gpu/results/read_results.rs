@@ -173,6 +173,7 @@ impl CollisionBuffers {
 
     fn to_read(&self) -> Result<Recorded, Error> {
         self.kernels.context.alive()?;
+        self.late.check()?;
         self.recorded.clone().ok_or(Error::NothingRecorded)
     }
 
@@ -274,7 +275,8 @@ impl CollisionBuffers {
         let known = self.known.clone();
         let recorded = Box::new(recorded);
         Ticket::new(copied, recorded.serial, move |copied| {
-            let read = Read::new(&copied.bytes()?, &recorded, room, layout)?;
+            let read = Read::new(&copied.bytes()?, &recorded, room, layout);
+            let read = read.map_err(|error| copied.explained(error, &recorded.sources))?;
             let uncounted = Status::INCOMPLETE - Status::TRUNCATED - Status::WALLS_TRUNCATED;
             if !read.summary.status.intersects(uncounted) {
                 known.pairs.set(read.summary.found);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 
 use crate::Error;
-use crate::gpu::device::context::Context;
+use crate::gpu::device::context::{Context, Late};
 
 const FREE: u8 = 0;
 const BUSY: u8 = 1;
@@ -230,6 +230,11 @@ impl Copied {
         *self.staging.waiting() = Some(task.clone());
         // After the waker is stored, so that no end is missed.
         self.progress()
+    }
+
+    /// See [`Context::explained`].
+    pub(crate) fn explained(&self, error: Error, sources: &Late) -> Error {
+        self.context.explained(error, sources)
     }
 
     /// The state must be [`Mapped`](CopyState::Mapped).

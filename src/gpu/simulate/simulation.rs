@@ -19,6 +19,7 @@ use crate::gpu::collide::options::BufferOptions;
 use crate::gpu::collide::record_step::InnerStep;
 use crate::gpu::collide::scan::scan;
 use crate::gpu::device::allocator::{Allocator, ScanTable, filled};
+use crate::gpu::device::context::{Late, cannot_be_bound};
 use crate::gpu::device::device_kernels::DeviceKernels;
 use crate::gpu::device::dispatch::{Dispatch, workgroups};
 use crate::gpu::device::named_buffers::NamedBuffers;
@@ -73,8 +74,8 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 /// the end of the last complete substep, and the next recording goes on from there. The buffer
 /// [`state`](Self::state) has the time reached.
 ///
-/// Walls may be half-spaces, spheres, cylinders and meshes of triangles, which move with constant velocities. At
-/// time 0 of the simulation, they are where the options put them. A sphere of radius 0 passes through triangles.
+/// Walls may be half-spaces, spheres, cylinders and meshes of triangles, which move with constant velocities
+/// until they are [edited](Self::edit_walls). At time 0 of the simulation, they are where the options put them. A sphere of radius 0 passes through triangles.
 ///
 /// Numbers are float32. Rounding a centre to float32 leaves off a small part. The simulation keeps this part until the
 /// next recording, so rounding errors of positions do not add up. If the application changes the centre, the sphere
@@ -129,6 +130,8 @@ pub struct SimulationBuffers {
     after: Vec<Dispatch>,
     begin: Dispatch,
     ends: BindCache<LoadStore>,
+    /// Of the latest recording's bind groups with the application's buffers.
+    sources: Late,
     uploads: UploadRing,
     staging: Staging,
 }
@@ -176,12 +179,13 @@ impl CollisionPipeline {
         options: &SimulationBufferOptions,
     ) -> Result<SimulationBuffers, Error> {
         options.check()?;
-        let collisions = self.create_buffers(&search_options(options, options.spheres))?;
-        let of_mesh = mesh_search_options(options);
-        let mesh = of_mesh.map(|search| self.create_buffers(&search));
-        let (kernels, mesh) = (&self.kernels, mesh.transpose()?);
-        (kernels.context)
-            .scoped(|| SimulationBuffers::new(kernels.clone(), options.clone(), collisions, mesh))
+        let late = Late::default();
+        let create = |search: BufferOptions| self.with_capacity(&search, search.capacity(), &late);
+        let collisions = create(search_options(options, options.spheres))?;
+        let mesh = mesh_search_options(options).map(create).transpose()?;
+        let kernels = &self.kernels;
+        let make = || SimulationBuffers::new(kernels.clone(), options.clone(), collisions, mesh);
+        kernels.context.scoped_for(&late, make)
     }
 
     /// Creates the GPU buffers of a hard-sphere simulation as
@@ -760,6 +764,7 @@ impl SimulationBuffers {
             after,
             begin,
             ends: BindCache::default(),
+            sources: Late::default(),
             uploads: UploadRing::default(),
             staging,
         })
@@ -830,6 +835,7 @@ impl SimulationBuffers {
         duration: f32,
     ) -> Result<(), Error> {
         self.kernels.context.alive()?;
+        self.collisions.late.check()?;
         check_dt(duration)?;
         let count = self.checked(spheres)?;
         let ends = self.ends(spheres, count)?;
@@ -889,6 +895,7 @@ impl SimulationBuffers {
             self.substep(encoder);
         }
         pass(encoder, "carom simulation", &ends.store);
+        self.sources = ends.late;
         Ok(())
     }
 
@@ -982,7 +989,7 @@ impl SimulationBuffers {
     }
 
     /// Calls the function `change` with the walls, as [`walls`](Self::walls) returns them, and uses them in later recordings.
-    /// A wall to which it gives another shape is there when the next recording begins. All others go on from where they are
+    /// A wall to which it gives another shape than it was given last is there when the next recording begins. All others go on from where they are
     /// then, with the velocities, the restitutions and, except for meshes, the collision groups that they have.
     ///
     /// # Errors
@@ -1062,8 +1069,10 @@ impl SimulationBuffers {
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<Ticket<SimulationState>, Error> {
         let (copied, serial) = self.read(encoder, None)?;
+        let sources = self.sources.clone();
         Ok(Ticket::new(copied, serial, move |copied| {
-            state_of(serial, &copied.bytes()?)
+            let state = state_of(serial, &copied.bytes()?);
+            state.map_err(|error| copied.explained(error, &sources))
         }))
     }
 
@@ -1091,9 +1100,11 @@ impl SimulationBuffers {
     ) -> Result<Ticket<SimulationImpacts>, Error> {
         let list = self.impacts()?.clone();
         let (copied, serial) = self.read(encoder, Some(&list))?;
+        let sources = self.sources.clone();
         Ok(Ticket::new(copied, serial, move |copied| {
             let bytes = copied.bytes()?;
-            let state = state_of(serial, &bytes)?;
+            let state = state_of(serial, &bytes);
+            let state = state.map_err(|error| copied.explained(error, &sources))?;
             let impacts = impacts(&bytes, size_of::<GpuSimulation>(), state.listed)?;
             Ok(SimulationImpacts { state, impacts })
         }))
@@ -1108,6 +1119,7 @@ impl SimulationBuffers {
     ) -> Result<(Copied, u32), Error> {
         let context = &self.kernels.context;
         context.alive()?;
+        self.collisions.late.check()?;
         let serial = self.request.serial;
         if serial == 0 {
             return Err(Error::NothingRecorded);
@@ -1188,12 +1200,14 @@ impl SimulationBuffers {
         let all = [centers, radii, motions, groups, masses];
         let (kernels, named, spheres) = (&self.kernels, &self.named, self.options.spheres);
         let bind = || bind(kernels, named, spheres, all);
-        let LoadStore { load, store } = self.ends.get(&all, || context.scoped(bind))?;
+        let made = self.ends.get(&all, |late| context.scoped_for(late, bind));
+        let (LoadStore { load, store }, late) = made.map_err(cannot_be_bound)?;
         Ok(BoundEnds {
             layout: bound.layout,
             mass_words,
             load,
             store,
+            late,
         })
     }
 }
@@ -1269,4 +1283,5 @@ struct BoundEnds {
     mass_words: Words,
     load: Dispatch,
     store: [Dispatch; 2],
+    late: Late,
 }

@@ -64,7 +64,7 @@ pub struct SimulationState {
     pub dropped: f64,
     /// Duration that the GPU intends for the next substep, or 0 before the first one.
     pub pace: f64,
-    /// Flags that tell why substeps of the last recording were rolled back.
+    /// Flags that tell why substeps of the last recording were rolled back, and whether it has reached its time.
     pub status: SimulationStatus,
     /// Status of the latest incomplete search for candidate pairs. Its bits tell why that search
     /// did not find all of them.

@@ -1,5 +1,6 @@
 //! Parses numbers in the text of an input file.
 
+use std::path::Path;
 use std::str::FromStr;
 
 const SHOWN: usize = 40;
@@ -126,6 +127,11 @@ pub(crate) fn halve(diameter: f64) -> Result<f64, String> {
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let begin = &bytes[..bytes.len().min(4 * SHOWN)];
     printable(&String::from_utf8_lossy(begin), SHOWN)
+}
+
+/// Returns a path for messages.
+pub(crate) fn shown_path(path: &Path) -> String {
+    printable(&path.display().to_string(), 4096)
 }
 
 /// Returns the first `most` characters of a text. Control characters, which could change the state of a

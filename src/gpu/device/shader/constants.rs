@@ -203,7 +203,11 @@ pub(super) fn prelude() -> String {
     for (name, value) in constants() {
         let _ = match value {
             Value::Word(word) => writeln!(text, "const {name}: u32 = {word}u;"),
-            Value::Number(number) => writeln!(text, "const {name}: f32 = {number:e}f;"),
+            // All digits of the number: the fewest that distinguish it from other numbers may name
+            // one above the largest float32, which Tint refuses.
+            Value::Number(number) => {
+                writeln!(text, "const {name}: f32 = {:e}f;", f64::from(number))
+            }
         };
     }
     text

@@ -8,7 +8,7 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Handle, Module, ScalarKind, Type, TypeInner};
 
 use super::bindings::{Access, Binding, BindingKind};
-use super::constants::{Value, WORKGROUP, constants};
+use super::constants::{Value, WORKGROUP, constants, prelude};
 use super::import::{BadImport, Directive, PARTS, declared, directives, resolve};
 use super::kernels::{Kernel, all};
 use super::layout::LAYOUTS;
@@ -95,6 +95,30 @@ fn every_shader_becomes_spirv_msl_and_hlsl() {
             .write(&module, &info, None)
             .unwrap_or_else(|error| panic!("{name} as HLSL: {error}"));
     }
+}
+
+/// Compilers refuse a number that is greater than the greatest float32, even if it rounds to it.
+#[test]
+fn every_constant_is_written_exactly() {
+    let text = prelude();
+    let mut written = 0;
+    for (line, (name, value)) in text.lines().zip(constants()) {
+        let (declared, literal) = line.split_once(" = ").unwrap_or_default();
+        written += 1;
+        match value {
+            Value::Word(word) => {
+                assert_eq!(declared, format!("const {name}: u32"));
+                assert_eq!(literal, format!("{word}u;"));
+            }
+            Value::Number(number) => {
+                assert_eq!(declared, format!("const {name}: f32"));
+                let digits = literal.strip_suffix("f;").unwrap_or_default();
+                assert_eq!(digits.parse(), Ok(f64::from(number)), "{line}");
+            }
+        }
+    }
+    assert_eq!(written, text.lines().count());
+    assert_eq!(written, constants().len());
 }
 
 fn name_of(module: &Module, handle: Handle<Type>) -> String {

@@ -1,0 +1,1 @@
+//! carom for pages in a browser.
