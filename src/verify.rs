@@ -18,6 +18,7 @@ use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 use crate::number::sealed::{Family, Split};
 use crate::reuse::ReusedVec;
+use crate::threads;
 use crate::validate::{check_dt, check_spheres};
 use crate::wide::{WideSphere, check, to_one};
 use crate::{
@@ -260,6 +261,7 @@ pub fn verify<T: Number>(
     step: &Step<'_, Spheres<'_, T>>,
     pairs: &Hits<T::Collision>,
 ) -> Result<Verification<T::Collision>, Error> {
+    threads::ready()?;
     let one_set = step.second.is_none();
     let mut copy = allocate(pairs.len(), "a copy of the list")?;
     copy.extend(pairs.iter().map(Touching::wide));

@@ -164,7 +164,11 @@ impl Images {
                     return Err(far(MAX_CELLS));
                 };
                 if let Some(numbers) = decide(image) {
-                    push(&mut found, (image, numbers), "the touching images of a sphere")?;
+                    push(
+                        &mut found,
+                        (image, numbers),
+                        "the touching images of a sphere",
+                    )?;
                 }
             }
             last = Some(block);

@@ -11,6 +11,7 @@ use crate::exact::integers::Numbers3;
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 use crate::number::sealed::{Family, Split};
+use crate::threads;
 use crate::validate::check_spheres;
 use crate::walls::{HalfSpace, Round, Solid, Triangle, WideWall, is_parallel};
 use crate::wide::{WideScale, WideSphere, check};
@@ -56,6 +57,7 @@ pub fn verify_walls<T: Number>(
     step: &Step<'_, Spheres<'_, T>>,
     hits: &Hits<T::WallCollision>,
 ) -> Result<Verification<T::WallCollision>, Error> {
+    threads::ready()?;
     let images = hits.images();
     let dt = step.dt();
     if !(0.0..=T::MAX.into()).contains(&step.dt) {
