@@ -218,6 +218,12 @@ pub(crate) struct SettledPairs {
 #[cfg(feature = "gpu")]
 type ImageKey = (u64, [i32; 3]);
 
+#[cfg(feature = "gpu")]
+fn image_key(k: usize, pair: &Collision, images: &[[i32; 3]]) -> ImageKey {
+    let image = images.get(k).copied().unwrap_or_default();
+    (pair.report().key(), image)
+}
+
 /// What [`settle`] must know about a list, or a part of it. Places are those in the whole list.
 #[cfg(feature = "gpu")]
 #[derive(Debug, Default)]
@@ -234,17 +240,20 @@ pub(crate) struct Listing {
 
 #[cfg(feature = "gpu")]
 impl Listing {
-    /// `first` is the place of the first pair. `images` may be empty in open space.
+    /// Of pairs in order, without repeats, none of which is open. `first` is the place of the
+    /// first pair. `images` may be empty in open space.
+    pub(crate) fn settled(first: usize, pairs: &[Collision], images: &[[i32; 3]]) -> Self {
+        let key = |k: usize| Some(image_key(k, pairs.get(k)?, images));
+        let ends = key(0).zip(key(pairs.len().wrapping_sub(1)));
+        Self {
+            ends: ends.map(|(begin, end)| (first, [begin, end])),
+            ..Self::default()
+        }
+    }
+
+    /// As [`settled`](Self::settled), of any pairs.
     pub(crate) fn of(first: usize, pairs: &[Collision], images: &[[i32; 3]]) -> Self {
-        let mut listing = Self::default();
-        let key = |k: usize, pair: &Collision| {
-            let image = images.get(k).copied().unwrap_or_default();
-            (pair.report().key(), image)
-        };
-        let ([begin, ..], [.., end]) = (pairs, pairs) else {
-            return listing;
-        };
-        listing.ends = Some((first, [key(0, begin), key(pairs.len() - 1, end)]));
+        let mut listing = Self::settled(first, pairs, images);
         let open = |pair: &Collision| pair.b & GRAZING != 0;
         // Most lists are so, and this takes less time.
         let in_order = |two: &[Collision]| two[0].report().key() < two[1].report().key();
@@ -253,7 +262,7 @@ impl Listing {
         }
         let mut before = None;
         for (k, pair) in pairs.iter().enumerate() {
-            let own = key(k, pair);
+            let own = image_key(k, pair, images);
             if before == Some(own) {
                 listing.repeats.push(first + k);
                 continue;

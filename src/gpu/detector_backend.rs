@@ -78,7 +78,10 @@ const MOST_PARTS: usize = 32;
 /// So that every device can create a staging buffer for the ends of the rows.
 const MOST_ROWS: usize = 1 << 23;
 const FIRST_AHEAD: usize = 1 << 12;
-const TASK: usize = 4096;
+/// Pairs that a thread unpacks at once.
+const TASK: usize = 2048;
+/// In bytes.
+const LARGEST_RECORD: usize = size_of::<CaromCollision>();
 
 fn rank(kind: DeviceType) -> u32 {
     match kind {
@@ -788,8 +791,14 @@ fn converted<R: Send>(
     threads::run(all.len(), || {
         let parts = all.par_chunks_mut(TASK);
         let parts = parts.zip(records.par_chunks(TASK * size)).enumerate();
-        let listed =
-            parts.map(|(task, (part, records))| convert(first + task * TASK, records, part));
+        let listed = parts.map(|(task, (part, records))| {
+            // Some drivers map memory that the host does not cache. Small loads from there take much
+            // longer than this copy.
+            let mut copy = [0; TASK * LARGEST_RECORD];
+            let copy = &mut copy[..records.len()];
+            copy.copy_from_slice(records);
+            convert(first + task * TASK, copy, part)
+        });
         Ok(listed.reduce(Listing::default, Listing::then))
     })
 }
@@ -820,22 +829,31 @@ fn decided(
     ends: Option<&[u32]>,
 ) -> impl Fn(usize, &[u8], &mut [Collision], &[[i32; 3]]) -> Listing {
     move |first, records, part, images| {
-        match ends {
-            None => {
-                each(unpacked)(first, records, part);
+        let Some(ends) = ends else {
+            each(unpacked)(first, records, part);
+            return Listing::of(first, part, images);
+        };
+        let mut a = ends.partition_point(|&end| end as usize <= first);
+        let (mut done, mut open, mut in_order) = (0, false, true);
+        while done < part.len() {
+            let end = ends.get(a).map_or(usize::MAX, |&end| end as usize);
+            // A driver with errors must not cause a panic.
+            let row = done..end.saturating_sub(first).clamp(done, part.len());
+            let records = read_now::values::<[u32; 2]>(&records[8 * row.start..8 * row.end]);
+            let mut least = 0;
+            for (pair, [b, value]) in part[row.clone()].iter_mut().zip(records) {
+                *pair = unpacked([a as u32, b, value]);
+                open |= b & GRAZING != 0;
+                in_order &= b >= least;
+                least = b.wrapping_add(1);
             }
-            Some(ends) => {
-                let mut a = ends.partition_point(|&end| end as usize <= first);
-                let records = read_now::values::<[u32; 2]>(records);
-                for (index, (pair, [b, value])) in (first..).zip(part.iter_mut().zip(records)) {
-                    while ends.get(a).is_some_and(|&end| end as usize <= index) {
-                        a += 1;
-                    }
-                    *pair = unpacked([a as u32, b, value]);
-                }
-            }
+            done = row.end;
+            a += 1;
         }
-        Listing::of(first, part, images)
+        match !open && in_order {
+            true => Listing::settled(first, part, images),
+            false => Listing::of(first, part, images),
+        }
     }
 }
 
