@@ -43,7 +43,7 @@ impl sealed::Recordable for Spheres<'_> {
         let mut packed = std::mem::take(&mut buffers.packed);
         let ready = step.in_slices(&mut packed).and_then(|(first, second)| {
             let step = HostStep::checked(first, second, dt, domain, alone)?;
-            buffers.ready_host(&step, Extras::of_walls(walls.as_ref()))
+            buffers.ready_host(&step, Extras::of_walls(walls.as_ref()), None)
         });
         buffers.packed = packed;
         ready
