@@ -244,7 +244,7 @@ fn what_takes_too_many_images_is_refused() {
     let step = Step::new(&fast, 1.0).in_domain(&cell);
     let refused = assert_soon(|| verify(&step, &Hits::default()));
     assert!(matches!(refused, Err(Error::ImageOutOfRange { .. })));
-    let flat = Domain::new(
+    let flat = Domain::triclinic(
         [0.0; 3],
         [[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 1.0]],
     );
@@ -262,7 +262,7 @@ fn right_lists_of_fast_spheres_in_oblique_cells_pass() {
         let mut tilt = || rng.i32(-12..=12) as f32 / 4.0;
         let edges = [[4.0, 0.0, 0.0], [tilt(), 3.0, 0.0], [tilt(), tilt(), 5.0]];
         let periodic = [rng.bool(), rng.bool(), true];
-        let domain = Domain::new([0.0; 3], edges).with_periodic(periodic);
+        let domain = Domain::triclinic([0.0; 3], edges).with_periodic(periodic);
         let mut vector = |most: f32| [(); 3].map(|()| (rng.f32() - 0.5) * most);
         let spheres: Vec<_> = (0..6_u8)
             .map(|k| {

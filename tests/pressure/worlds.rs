@@ -94,7 +94,7 @@ pub(crate) fn domain(rng: &mut Rng, rarity: u32) -> Domain {
         _ => [[length, 0.0, 0.0], [0.0, 6.0, 0.0], [0.0, 0.0, 10.0]],
     };
     let periodic = [rng.bool(), rng.bool(), rng.bool()];
-    Domain::new(vector(rng, 4, rarity), edges).with_periodic(periodic)
+    Domain::triclinic_f64(vector(rng, 4, rarity), edges).with_periodic(periodic)
 }
 
 pub(crate) fn walls(rng: &mut Rng, rarity: u32) -> Walls {
