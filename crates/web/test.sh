@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Builds carom for browsers, and tests it: the CPU backend under Node.js, and WebGPU in a headless Chromium, whose shader
+# compiler and software driver are others than those of the other tests. On Debian and Ubuntu, installs what is missing,
+# unless CAROM_NO_INSTALL=1 is set.
+#
+# --worlds NUMBER compares the lists of so many worlds instead of 100. --check NAME runs one of the checks lists, results,
+# dynamics and misuse. --mutants also breaks each error bound of the shaders, which the lists must show.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+worlds=100 check=all mutants=(LINEAR,EPSILON)
+while (($#)); do
+    case $1 in
+        --worlds) worlds=$2 && shift 2 ;;
+        --check) check=$2 && shift 2 ;;
+        --mutants) mutants+=(ROUNDING,LINEAR QUADRATIC,SQUARES ABSOLUTE) && shift ;;
+        *) echo "test.sh: what is $1?" >&2 && exit 1 ;;
+    esac
+done
+
+triple=wasm32-unknown-unknown
+# rustup has a compiled standard library for the target, and Debian its source.
+has_target() {
+    [[ -d $(rustc --print target-libdir --target $triple 2>/dev/null) ]]
+}
+has_debian_compiler() {
+    [[ -x /usr/bin/rustc && -e /usr/lib/rustlib/src/rust/library/Cargo.toml ]] && command -v wasm-ld >/dev/null
+}
+find_browser() {
+    local name
+    for name in "${CHROMIUM:-chromium}" chromium-browser google-chrome; do
+        if command -v "$name" >/dev/null; then
+            export CHROMIUM=$name
+            return
+        fi
+    done
+    return 1
+}
+missing=()
+has_target || has_debian_compiler || missing+=(rustc-web rust-web-src lld)
+find_browser || missing+=(chromium)
+command -v node >/dev/null || missing+=(nodejs)
+if ((${#missing[@]})) && [[ ${CAROM_NO_INSTALL:-} != 1 ]] && command -v apt-get >/dev/null; then
+    echo "Installing ${missing[*]}"
+    as_root=()
+    if ((EUID != 0)); then
+        as_root=(sudo)
+    fi
+    "${as_root[@]}" apt-get update -qq || true
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null || true
+fi
+# Without them nothing can be tried. Exit code 77 says so.
+if ! has_target && ! has_debian_compiler; then
+    echo 'test.sh: there is no compiler for browsers (rustup target add wasm32-unknown-unknown, or Debian'\''s' \
+        'rustc-web, rust-web-src and lld), so carom was NOT tested for browsers, except for the text of its shaders.' >&2
+    exit 77
+fi
+
+# The other tests keep what they have compiled.
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/web
+build=(cargo build --release --target $triple --package carom-web-checks --config profile.release.opt-level=1)
+if ! has_target; then
+    build+=(-Zbuild-std=std,panic_abort)
+    debian=(RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld)
+else
+    debian=()
+fi
+cargo build --release --package carom-web-bindgen --config profile.release.opt-level=1
+# bind FOLDER: makes the modules of the last build.
+bind() {
+    rm -rf "$1"
+    "$CARGO_TARGET_DIR/release/carom-web-bindgen" "$CARGO_TARGET_DIR/$triple/release/carom_web_checks.wasm" "$1"
+    # Node.js takes it for a script otherwise.
+    echo '{"type": "module"}' >"$1/package.json"
+}
+
+missing=()
+if command -v node >/dev/null; then
+    echo 'The CPU backend, without SIMD, under Node.js'
+    env "${debian[@]}" "${build[@]}"
+    bind "$CARGO_TARGET_DIR/alone"
+    node crates/web/checks/node.mjs "$CARGO_TARGET_DIR/alone"
+else
+    missing+=(nodejs)
+fi
+
+if find_browser; then
+    echo 'WebGPU and the CPU backend, with SIMD, in a browser'
+    env "${debian[@]}" RUSTFLAGS=-Ctarget-feature=+simd128 "${build[@]}" --features webgpu
+    bind "$CARGO_TARGET_DIR/checks"
+    page=(python3 crates/web/browser.py "$CARGO_TARGET_DIR/checks" crates/web/checks)
+    TIMEOUT_S=${TIMEOUT_S:-$((600 + 2 * worlds))} "${page[@]}" "index.html?check=$check&worlds=$worlds"
+    for mutant in "${mutants[@]}"; do
+        status=0
+        found=$("${page[@]}" "index.html?check=grazing&mutant=$mutant") || status=$?
+        # The lists must differ; any other failure is one of the test.
+        if ((status == 0)) || [[ $found != *' of 12 worlds of tangent pairs are the same' ]]; then
+            echo "test.sh: no list shows that the error bounds $mutant are 0: $found" >&2
+            exit 1
+        fi
+        echo "Error bounds $mutant of 0 are noticed: $found"
+    done
+else
+    missing+=(chromium)
+fi
+if ((${#missing[@]})); then
+    echo "test.sh: ${missing[*]} cannot be installed, so a part was NOT tested." >&2
+    exit 77
+fi
