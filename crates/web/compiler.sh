@@ -15,5 +15,6 @@ compile_for_browsers() {
         debian=(RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld)
         build+=(-Zbuild-std=std,panic_abort)
     fi
-    env "${debian[@]}" RUSTFLAGS="-Ctarget-feature=${FEATURES-+simd128}" "${build[@]}"
+    local features=${FEATURES-+simd128}
+    env "${debian[@]}" RUSTFLAGS="${features:+-Ctarget-feature=$features}" "${build[@]}"
 }

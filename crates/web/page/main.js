@@ -261,12 +261,12 @@ const step_world = async () => {
   const mine = serial;
   stepping = true;
   try {
-    const { positions, look, impacts, time, took } = await ask('step');
+    const { positions, look, pairs, impacts, time, took } = await ask('step');
     if (mine !== serial) return;
     Object.assign(world, { positions, look });
     if (shown === 'world') {
       solid.move(positions, look);
-      figures(world.count, null, impacts, time, took);
+      figures(world.count, pairs, impacts, time, took);
     }
     wake();
   } catch (error) {
@@ -287,7 +287,8 @@ const figures = (spheres, pairs, impacts, time, took) => {
     const mean = times.reduce((sum, x) => sum + x, 0) / times.length;
     figure('frame-time', `${mean.toFixed(1)} ms${took === undefined ? '' : `, step ${took.toFixed(1)} ms`}`);
   }
-  if (pairs !== null) figure('pairs', pairs.toLocaleString('en'));
+  figure('pairs-name', stage ? 'Near pairs' : 'Impacts of pairs in a frame');
+  figure('pairs', pairs.toLocaleString('en'));
   const passed = time - (rates.time ?? 0);
   if (passed > 0) figure('impacts', Math.round((impacts - rates.impacts) / passed).toLocaleString('en'));
   rates = { at: now, impacts, time };
@@ -555,7 +556,6 @@ const back = () => {
   $('file').value = '';
   $('back').hidden = true;
   $('result').hidden = true;
-  $('pairs-name').textContent = 'Near pairs';
   figure('pairs', '–');
   figure('backend', stage ? (gpu.software ? 'WebGPU in software' : 'WebGPU') : 'the CPU');
   warn('');

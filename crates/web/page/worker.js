@@ -158,7 +158,7 @@ const does = {
     const clock = performance.now();
     const report = world.simulation.step(STEP);
     world.impacts += report.sphereImpacts + report.wallImpacts;
-    return { ...picture(), time: report.time, impacts: world.impacts, took: performance.now() - clock };
+    return { ...picture(), time: report.time, pairs: report.sphereImpacts, impacts: world.impacts, took: performance.now() - clock };
   },
   rules({ restitution, gravity }) {
     world?.simulation.setRestitution(restitution);

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 
-use bytemuck::cast_slice;
 use carom::{
     Backend, Collisions, Hits, NeighborSearch, Options, Spheres, Statistics, Step, Touching,
 };
@@ -79,7 +78,15 @@ impl Detector {
         #[wasm_bindgen(unchecked_param_type = "StepInput")] step: JsValue,
     ) -> Js<Object> {
         let known = [
-            "center", "radius", "velocity", "groups", "dt", "domain", "walls", "other", "approaching",
+            "center",
+            "radius",
+            "velocity",
+            "groups",
+            "dt",
+            "domain",
+            "walls",
+            "other",
+            "approaching",
         ];
         let fields = Fields::new(&step, "detect", &known)?;
         let is_float32 = is_float32(&fields)?;
@@ -113,7 +120,11 @@ impl Detector {
 }
 
 fn limit(fields: &Fields<'_>, name: &str) -> Js<Option<u64>> {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it saturates"
+    )]
     let whole = |x: f64| {
         let fits = x >= 0.0;
         fits.then_some(x as u64)
@@ -178,7 +189,10 @@ fn hits<T: Real, H: Touching<T>>(hits: &Hits<H>, names: [&'static str; 2]) -> Js
         });
         T::array(&numbers.collect::<Vec<_>>())
     });
-    #[allow(clippy::cast_precision_loss, reason = "a list has fewer than 2^32 entries on 32 bits")]
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "a list has fewer than 2^32 entries on 32 bits"
+    )]
     let count = hits.len() as f64;
     object([
         ("count", count.into()),
@@ -206,7 +220,9 @@ fn statistics(of: &Statistics) -> JsValue {
 }
 
 fn neighbor_fields(search: &JsValue) -> Js<Fields<'static>> {
-    let known = ["center", "radius", "groups", "cutoff", "skin", "full", "domain"];
+    let known = [
+        "center", "radius", "groups", "cutoff", "skin", "full", "domain",
+    ];
     Fields::new(search, "findNeighbors", &known)
 }
 
@@ -223,7 +239,11 @@ fn search<'a, T: Real>(
     if let Some(skin) = fields.number("skin")? {
         search = search.with_skin(T::rounded(skin));
     }
-    Ok(if fields.flag("full")? { search.full() } else { search })
+    Ok(if fields.flag("full")? {
+        search.full()
+    } else {
+        search
+    })
 }
 
 async fn find<T: Real>(
@@ -233,6 +253,10 @@ async fn find<T: Real>(
     let columns = Columns::<T>::new(fields)?;
     let search = search(fields, &columns)?;
     inner.find_neighbors_async(&search).await.map_err(failed)
+}
+
+fn flattened<T: Real>(vectors: &[[T; 3]]) -> JsValue {
+    T::array(vectors.as_flattened())
 }
 
 enum List {
@@ -277,7 +301,7 @@ impl NeighborList {
     /// The vector from `a` to the image of `b`, three numbers for each entry.
     #[wasm_bindgen(getter, unchecked_return_type = "Float32Array | Float64Array")]
     pub fn vectors(&self) -> JsValue {
-        either!(&self.0, list => Real::array(cast_slice(list.vectors())))
+        either!(&self.0, list => flattened(list.vectors()))
     }
 
     /// The length of each vector.

@@ -54,7 +54,11 @@ impl Simulation {
             options = options.with_impact_list();
         }
         if let Some(most) = fields.number("maxStepImpacts")? {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "it saturates"
+            )]
             let most = most as u64;
             options = options.with_max_step_impacts(most);
         }
@@ -164,7 +168,10 @@ fn spheres(fields: &Fields<'_>) -> Js<Vec<HardSphere>> {
             return Ok(Some(Values::Constant(x)));
         }
         let numbers = fields.numbers(name)?;
-        if numbers.as_ref().is_some_and(|all| all.len() != width * count) {
+        if numbers
+            .as_ref()
+            .is_some_and(|all| all.len() != width * count)
+        {
             let what = format!("{} numbers, {width} for each sphere", width * count);
             return Err(fields.wrong(name, &what));
         }

@@ -108,7 +108,11 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn text(&self, name: &str) -> Js<Option<String>> {
-        let text = |value: JsValue| value.as_string().ok_or_else(|| self.wrong(name, "a string"));
+        let text = |value: JsValue| {
+            value
+                .as_string()
+                .ok_or_else(|| self.wrong(name, "a string"))
+        };
         self.get(name).map(text).transpose()
     }
 
@@ -177,7 +181,11 @@ impl<'a> Fields<'a> {
         let what = "an Uint32Array, or an array of whole numbers from 0 to 4294967295";
         let numbers = all_numbers(&value, || self.wrong(name, what))?;
         let whole = numbers.into_iter().map(|x| {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "it is whole"
+            )]
             let whole = x as u32;
             (f64::from(whole) == x)
                 .then_some(whole)
@@ -281,10 +289,6 @@ impl<T: Real> Columns<T> {
     pub(crate) fn has_radius(&self) -> bool {
         self.radius.is_some()
     }
-
-    pub(crate) fn count(&self) -> usize {
-        self.center.len() / 3
-    }
 }
 
 /// Returns whether the centres, and so all numbers, are float32.
@@ -324,7 +328,10 @@ pub(crate) fn walls<T: Real>(fields: &Fields<'_>) -> Js<Walls<T>> {
         return Ok(walls);
     };
     let array = value.dyn_ref::<Array>();
-    for item in array.ok_or_else(|| fields.wrong("walls", "an array"))?.iter() {
+    for item in array
+        .ok_or_else(|| fields.wrong("walls", "an array"))?
+        .iter()
+    {
         add(&item, &mut walls)?;
     }
     Ok(walls)
@@ -337,7 +344,9 @@ fn add<T: Real>(item: &JsValue, walls: &mut Walls<T>) -> Js {
     let outer = Fields::new(item, "a wall", &known)?;
     let of = |kind, known: &[&str]| {
         let value = outer.get(kind);
-        value.map(|value| Fields::new(&value, kind, known)).transpose()
+        value
+            .map(|value| Fields::new(&value, kind, known))
+            .transpose()
     };
     let velocity: Option<[T; 3]> = match outer.get("velocity") {
         None => None,

@@ -3,7 +3,10 @@
 //! The declarations for TypeScript are in `types.d.ts`; wasm-bindgen copies them.
 
 #![cfg(target_family = "wasm")]
-#![allow(unreachable_pub, reason = "JavaScript reaches what wasm-bindgen exports")]
+#![allow(
+    unreachable_pub,
+    reason = "JavaScript reaches what wasm-bindgen exports"
+)]
 
 mod detector;
 mod dynamics;

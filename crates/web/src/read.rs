@@ -39,7 +39,9 @@ pub fn read(
     };
     let options = ReadOptions {
         ids: fields.flag("ids")?,
-        radii: fields.number("radius")?.map_or(Radii::InFile, Radii::Constant),
+        radii: fields
+            .number("radius")?
+            .map_or(Radii::InFile, Radii::Constant),
         open: fields.flag("open")?,
         ..ReadOptions::default()
     };
@@ -62,21 +64,37 @@ fn columns<T: Real>(world: &World) -> Object {
     };
     let spheres = || world.spheres.iter();
     let ids = world.ids.as_ref().map_or(JsValue::NULL, |ids| {
-        #[allow(clippy::cast_precision_loss, reason = "ids above 2^53 are for 64-bit programs")]
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "ids above 2^53 are for 64-bit programs"
+        )]
         let ids: Vec<f64> = ids.iter().map(|&id| id as f64).collect();
         Float64Array::from(&*ids).into()
     });
     #[allow(clippy::cast_precision_loss, reason = "numbers for people")]
     let number = |x: Option<i64>| x.map_or(JsValue::NULL, |x| (x as f64).into());
     let frame = world.frame;
-    let notes: Array = world.notes.iter().map(|note| JsValue::from(note.as_str())).collect();
+    let notes: Array = world
+        .notes
+        .iter()
+        .map(|note| JsValue::from(note.as_str()))
+        .collect();
     object([
         ("source", world.source.as_str().into()),
-        ("center", flat(&mut spheres().flat_map(|sphere| sphere.center))),
+        (
+            "center",
+            flat(&mut spheres().flat_map(|sphere| sphere.center)),
+        ),
         ("radius", flat(&mut spheres().map(|sphere| sphere.radius))),
-        ("velocity", flat(&mut spheres().flat_map(|sphere| sphere.velocity))),
+        (
+            "velocity",
+            flat(&mut spheres().flat_map(|sphere| sphere.velocity)),
+        ),
         ("ids", ids),
-        ("domain", world.domain.as_ref().map_or(JsValue::NULL, described)),
+        (
+            "domain",
+            world.domain.as_ref().map_or(JsValue::NULL, described),
+        ),
         (
             "frame",
             number(frame.and_then(|frame| i64::try_from(frame.number).ok())),

@@ -209,9 +209,15 @@ impl Stage {
     #[wasm_bindgen(js_name = setRules)]
     pub fn set_rules(&mut self, restitution: f64, gravity: f64) -> Js {
         let buffers = &mut self.simulation.buffers;
-        buffers.set_restitution(restitution).map_err(crate::js::failed)?;
-        buffers.set_wall_restitution(restitution).map_err(crate::js::failed)?;
-        buffers.set_gravity([0.0, -gravity, 0.0]).map_err(crate::js::failed)
+        buffers
+            .set_restitution(restitution)
+            .map_err(crate::js::failed)?;
+        buffers
+            .set_wall_restitution(restitution)
+            .map_err(crate::js::failed)?;
+        buffers
+            .set_gravity([0.0, -gravity, 0.0])
+            .map_err(crate::js::failed)
     }
 
     /// Simulates a sixtieth of a second, if `moves`, and draws. Returns false if the device is not ready for a step.
