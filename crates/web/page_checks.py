@@ -329,8 +329,32 @@ def gpu(browser, url):
     runs(page, 120)
     page.drawn("gpu")
     page.picture("gpu-lost")
+    shared = page.value("""(async () => {
+        const { GpuSimulation } = await import('./carom/carom_web.js');
+        const device = await (await navigator.gpu.requestAdapter()).requestDevice();
+        const world = { center: [2, 5, 5, 6, 5, 5], radius: 1, velocity: [6, 0, 0, 0, 0, 0], contactTime: 0.001 };
+        const walls = [{ box: { low: [0, 0, 0], high: [10, 10, 10] } }];
+        const simulation = await GpuSimulation.create({ ...world, walls, device, substeps: 100 });
+        const is_free = Object.getOwnPropertyNames(navigator.gpu).length === 0;
+        simulation.step(1);
+        const state = await simulation.state();
+        const read = device.createBuffer({ size: 32, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ });
+        const encoder = device.createCommandEncoder();
+        encoder.copyBufferToBuffer(simulation.positions, 0, read, 0, 32);
+        device.queue.submit([encoder.finish()]);
+        await read.mapAsync(GPUMapMode.READ);
+        const places = [...new Float32Array(read.getMappedRange())];
+        const same = simulation.device === device;
+        simulation.free();
+        return { same, is_free, state, places };
+    })()""")
+    ensure(shared["same"] and shared["is_free"], f"the page's device is not used: {shared}")
+    ensure(shared["state"]["sphereImpacts"] == 1 and shared["state"]["wallImpacts"] == 1, f"the shared simulation: {shared}")
+    # The first sphere stops at x = 4 after 1/3; the second one meets the wall at x = 9, 1/2 later, and comes back to 8.
+    places = [4, 5, 5, 1, 8, 5, 5, 1]
+    ensure(all(abs(p - q) < 1e-3 for p, q in zip(shared["places"], places)), f"the shared simulation: {shared}")
     page.close()
-    return "WebGPU simulates and draws, and a lost device begins anew"
+    return "WebGPU simulates and draws, a lost device begins anew, and a page can lend its device"
 
 
 def main():

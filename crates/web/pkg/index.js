@@ -8,4 +8,4 @@ await init({
   module_or_path: is_file ? (await import(/* webpackIgnore: true */ /* @vite-ignore */ files)).readFile(url) : url,
 });
 
-export { Detector, NeighborList, Simulation, read, readMesh } from './carom_web.js';
+export { Detector, GpuSimulation, NeighborList, Simulation, read, readMesh } from './carom_web.js';

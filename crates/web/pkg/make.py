@@ -14,7 +14,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[2]
-NAMES = "Detector, NeighborList, Simulation, read, readMesh"
+NAMES = "Detector, GpuSimulation, NeighborList, Simulation, read, readMesh"
 
 
 def inlined(module: str, wasm: bytes) -> str:
@@ -42,8 +42,10 @@ def notices() -> str:
     metadata = ["cargo", "metadata", "--format-version", "1", "--filter-platform", "wasm32-unknown-unknown"]
     packages = json.loads(subprocess.run(metadata, cwd=ROOT, check=True, text=True, capture_output=True).stdout)["packages"]
     folders = {(p["name"], p["version"]): pathlib.Path(p["manifest_path"]).parent for p in packages if p["source"]}
+    authors = {(p["name"], p["version"]): ", ".join(p["authors"]) or f"the authors of {p['repository']}" for p in packages}
     parts, texts = [], {}
-    for line in sorted(set(lines.splitlines())):
+    # Cargo marks a crate that it has listed before.
+    for line in sorted({line.removesuffix(" (*)") for line in lines.splitlines()}):
         found = re.match(r"(\S+) v(\S+?)(?: \(.*\))?\|(.*)", line)
         if not found or found.groups()[:2] not in folders:
             continue
@@ -54,7 +56,8 @@ def notices() -> str:
         for file in files:
             text = file.read_text(errors="replace").strip()
             numbers.append(texts.setdefault(text, len(texts) + 1))
-        which = ", ".join(f"[{n}]" for n in sorted(set(numbers))) or "no file in the package"
+        which = ", ".join(f"[{n}]" for n in sorted(set(numbers)))
+        which = which or f"copyright {authors[name, version]}; LICENSE-MIT and LICENSE-APACHE have the text"
         parts.append(f"- {name} {version}: {licence.strip() or 'see the text'}: {which}")
     parts.append("- The standard library of Rust: MIT OR Apache-2.0")
     all_texts = "\n".join(f"\n## [{n}]\n\n```text\n{text}\n```" for text, n in texts.items())

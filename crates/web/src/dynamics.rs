@@ -6,6 +6,23 @@ use wasm_bindgen::prelude::*;
 
 use crate::js::{Fields, Js, domain, failed, object, walls, wrong};
 
+/// The fields of a world.
+pub(crate) const KNOWN: [&str; 13] = [
+    "center",
+    "radius",
+    "velocity",
+    "mass",
+    "groups",
+    "domain",
+    "walls",
+    "restitution",
+    "wallRestitution",
+    "gravity",
+    "contactTime",
+    "impacts",
+    "maxStepImpacts",
+];
+
 /// Hard spheres that move and bounce: every impact happens at its time.
 #[wasm_bindgen]
 pub struct Simulation(carom::Simulation);
@@ -16,53 +33,8 @@ impl Simulation {
     pub fn new(
         #[wasm_bindgen(unchecked_param_type = "SimulationInput")] input: &JsValue,
     ) -> Js<Simulation> {
-        let known = [
-            "center",
-            "radius",
-            "velocity",
-            "mass",
-            "groups",
-            "domain",
-            "walls",
-            "restitution",
-            "wallRestitution",
-            "gravity",
-            "contactTime",
-            "impacts",
-            "maxStepImpacts",
-        ];
-        let fields = Fields::new(input, "Simulation", &known)?;
-        let mut options = SimulationOptions::new()
-            .with_domain(domain(&fields)?)
-            .with_walls(walls::<f32>(&fields)?);
-        if let Some(restitution) = fields.number("restitution")? {
-            options = options.with_restitution(restitution);
-        }
-        if let Some(restitution) = fields.number("wallRestitution")? {
-            options = options.with_wall_restitution(restitution);
-        }
-        if let Some(gravity) = fields.some_numbers::<3>("gravity")? {
-            options = options.with_gravity(gravity);
-        }
-        if let Some(time) = fields.number("contactTime")? {
-            options = options.with_contact_time(time);
-        }
-        if let Some(groups) = fields.integers("groups")? {
-            options = options.with_groups(groups);
-        }
-        if fields.flag("impacts")? {
-            options = options.with_impact_list();
-        }
-        if let Some(most) = fields.number("maxStepImpacts")? {
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "it saturates"
-            )]
-            let most = most as u64;
-            options = options.with_max_step_impacts(most);
-        }
-        let spheres = spheres(&fields)?;
+        let fields = Fields::new(input, "Simulation", &KNOWN)?;
+        let (spheres, options) = world(&fields)?;
         let made = carom::Simulation::new(spheres, options).map_err(failed)?;
         Ok(Self(made))
     }
@@ -152,6 +124,41 @@ impl Simulation {
             ),
         ])
     }
+}
+
+/// Returns the spheres and options that the fields describe.
+pub(crate) fn world(fields: &Fields<'_>) -> Js<(Vec<HardSphere>, SimulationOptions)> {
+    let mut options = SimulationOptions::new()
+        .with_domain(domain(fields)?)
+        .with_walls(walls::<f32>(fields)?);
+    if let Some(restitution) = fields.number("restitution")? {
+        options = options.with_restitution(restitution);
+    }
+    if let Some(restitution) = fields.number("wallRestitution")? {
+        options = options.with_wall_restitution(restitution);
+    }
+    if let Some(gravity) = fields.some_numbers::<3>("gravity")? {
+        options = options.with_gravity(gravity);
+    }
+    if let Some(time) = fields.number("contactTime")? {
+        options = options.with_contact_time(time);
+    }
+    if let Some(groups) = fields.integers("groups")? {
+        options = options.with_groups(groups);
+    }
+    if fields.flag("impacts")? {
+        options = options.with_impact_list();
+    }
+    if let Some(most) = fields.number("maxStepImpacts")? {
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it saturates"
+        )]
+        let most = most as u64;
+        options = options.with_max_step_impacts(most);
+    }
+    Ok((spheres(fields)?, options))
 }
 
 fn flat(numbers: impl Iterator<Item = f64>) -> Float64Array {

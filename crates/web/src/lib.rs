@@ -12,6 +12,7 @@ mod detector;
 mod dynamics;
 mod js;
 mod read;
+mod shared;
 mod stage;
 
 use wasm_bindgen::prelude::*;

@@ -122,6 +122,21 @@ export interface StepReport {
   impactTime: Float64Array;
 }
 
+export interface GpuSimulationInput extends SimulationInput {
+  /** A `GPUDevice` of the page, from which it takes nothing away. */
+  device?: any;
+  /** Most substeps of a step; what a step does not reach, the next ones do. */
+  substeps?: number;
+}
+
+export interface GpuState {
+  time: number;
+  /** Time that was asked for and is not simulated yet. */
+  remaining: number;
+  sphereImpacts: number;
+  wallImpacts: number;
+}
+
 export interface ReadInput {
   /** Number of the frame, from 0, or negative to count from the end; the last one if left out. */
   frame?: number;
