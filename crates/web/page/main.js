@@ -606,7 +606,7 @@ const start = async () => {
   show_settings();
   try {
     if (typeof WebAssembly !== 'object') throw new Error('this browser has no WebAssembly');
-    await init();
+    await init({ module_or_path: new URL('carom/carom_web_bg.wasm', import.meta.url) });
   } catch (error) {
     $('wait').textContent = 'No picture without WebAssembly.';
     warn(`carom cannot start: ${error.message}. The page needs WebAssembly, which all current browsers have; some companies and private modes switch it off.`);

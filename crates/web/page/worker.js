@@ -1,7 +1,7 @@
 // The work that takes long, away from the page: the simulation on the CPU, and own files.
 import init, { Detector, Scene, Simulation, read, readMesh } from './carom/carom_web.js';
 
-const ready = init();
+const ready = init({ module_or_path: new URL('carom/carom_web_bg.wasm', import.meta.url) });
 const STEP = 1 / 60;
 // A step with more impacts goes on in the next one, so that the page can ask for something else.
 const IMPACTS = 50000;
