@@ -11,7 +11,6 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Cause(Arc<dyn std::error::Error + Send + Sync>);
 
-#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 impl Cause {
     pub(crate) fn new(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self(Arc::new(error))

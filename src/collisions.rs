@@ -3,11 +3,13 @@
 use rayon::prelude::*;
 
 use crate::Touching as _;
+use crate::hits::sort_both;
 use crate::limits::MAX_SPHERES;
 use crate::reduce::changes::{Changes, changes};
 use crate::reduce::contacts::{Contacts, contacts};
 use crate::reduce::earliest::{Earliest, earliest, with_walls};
 use crate::shared::sets::Sets;
+use crate::threads;
 use crate::{Error, Hits, Number, Statistics};
 
 /// All collisions of a time step, with statistics. Returned by [`Detector::detect`](crate::Detector::detect).
@@ -89,7 +91,7 @@ impl<T: Number> Collisions<T> {
     /// use carom::{Collision, Collisions, Partner};
     /// let pairs = vec![Collision { a: 0, b: 2, toi: 0.5, depth: 0.0 }];
     /// let found: Collisions = Collisions::from_pairs(pairs, 3, None)?;
-    /// let earliest = found.earliest();
+    /// let earliest = found.earliest()?;
     /// assert_eq!(earliest[2].map(|first| first.partner), Some(Partner::Sphere(0)));
     /// # Ok::<(), carom::Error>(())
     /// ```
@@ -166,15 +168,15 @@ impl<T: Number> Collisions<T> {
         };
         let Hits { items, images } = &mut self.pairs;
         if images.is_empty() {
-            items.par_sort_unstable_by(before);
+            match threads::ready() {
+                Ok(()) => items.par_sort_unstable_by(before),
+                Err(_) => items.sort_unstable_by(before),
+            }
             return;
         }
-        let pairs = items.iter().copied();
-        let mut both: Vec<_> = pairs.zip(images.iter().copied()).collect();
-        both.par_sort_unstable_by(|(one, image), (other, other_image)| {
+        sort_both(items, images, |(one, image), (other, other_image)| {
             before(one, other).then_with(|| image.cmp(other_image))
         });
-        (*items, *images) = both.into_iter().unzip();
     }
 
     /// Returns the number of spheres in the step, of both sets together if there are two.
@@ -204,7 +206,7 @@ impl<T: Number> Collisions<T> {
     ///     Sphere::new([0.0, 9.0, 0.0], 1.0),
     /// ];
     /// let found = Detector::new(Options::default())?.detect(&Step::new(&spheres, 1.0))?;
-    /// let partners = found.earliest().into_iter().map(|first| Some(first?.partner));
+    /// let partners = found.earliest()?.into_iter().map(|first| Some(first?.partner));
     /// let [moving, hit] = [0, 1].map(|sphere| Some(Partner::Sphere(sphere)));
     /// assert_eq!(partners.collect::<Vec<_>>(), [hit, moving, moving, None]);
     /// # Ok::<(), carom::Error>(())
@@ -214,11 +216,14 @@ impl<T: Number> Collisions<T> {
     /// sphere and a wall at the same time, and nothing earlier, the result has the other sphere.
     ///
     /// Pairs and wall collisions with an index past the last sphere are skipped.
-    pub fn earliest(&self) -> Vec<Option<Earliest<T>>> {
+    ///
+    /// # Errors
+    /// Returns [`Error::OutOfMemory`] if the memory does not suffice.
+    pub fn earliest(&self) -> Result<Vec<Option<Earliest<T>>>, Error> {
         let (spheres, sets) = (self.sphere_count, self.sets());
-        let mut earliest = earliest::<T>(&self.pairs, self.pairs.images(), spheres, sets);
+        let mut earliest = earliest::<T>(&self.pairs, self.pairs.images(), spheres, sets)?;
         with_walls::<T>(&mut earliest, &self.walls, self.walls.images());
-        earliest
+        Ok(earliest)
     }
 
     /// Returns the contacts of each sphere with other spheres, as indices into [`pairs`](Self::pairs).
@@ -227,7 +232,7 @@ impl<T: Number> Collisions<T> {
     /// use carom::{Detector, Options, Sphere, Step};
     /// let row = [0.0, 2.0, 4.0, 9.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0));
     /// let found = Detector::new(Options::default())?.detect(&Step::new(&row, 1.0))?;
-    /// let contacts = found.contacts();
+    /// let contacts = found.contacts()?;
     /// assert_eq!(contacts.of(1), [0, 1]);
     /// assert_eq!(found.pairs[contacts.of(1)[0] as usize].a, 0);
     /// assert_eq!(found.pairs[contacts.of(1)[1] as usize].b, 2);
@@ -239,7 +244,10 @@ impl<T: Number> Collisions<T> {
     /// opposite sides.
     ///
     /// Pairs with an index past the last sphere are skipped.
-    pub fn contacts(&self) -> Contacts {
+    ///
+    /// # Errors
+    /// Returns [`Error::OutOfMemory`] if the memory does not suffice.
+    pub fn contacts(&self) -> Result<Contacts, Error> {
         let (spheres, sets) = (self.sphere_count, self.sets());
         contacts::<T>(&self.pairs, spheres, sets)
     }
@@ -258,30 +266,34 @@ impl<T: Number> Collisions<T> {
     /// let at = |x| Sphere::new([x, 0.0, 0.0], 1.0);
     /// let before = detector.detect(&Step::new(&[still, at(1.0), at(5.0)], 1.0))?;
     /// let now = detector.detect(&Step::new(&[still, at(3.0), at(4.0)], 1.0))?;
-    /// let changes = now.changes_since(&before);
+    /// let changes = now.changes_since(&before)?;
     /// assert_eq!((&changes.began[..], &changes.ended[..]), (&[[1, 2]][..], &[[0, 1]][..]));
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
     /// This list and `previous` may have their pairs in any order, and may contain a pair several
     /// times.
-    pub fn changes_since(&self, previous: &Self) -> Changes {
+    ///
+    /// # Errors
+    /// Returns [`Error::OutOfMemory`] or [`Error::Threads`] if the system lacks memory or threads.
+    pub fn changes_since(&self, previous: &Self) -> Result<Changes, Error> {
+        threads::ready()?;
         let [began, lasted, ended] = changes::<T, _>(
             (&previous.pairs, previous.pairs.images()),
             (&self.pairs, self.pairs.images()),
-        );
+        )?;
         let [walls_began, walls_lasted, walls_ended] = changes::<T, _>(
             (&previous.walls, previous.walls.images()),
             (&self.walls, self.walls.images()),
-        );
-        Changes {
+        )?;
+        Ok(Changes {
             began,
             lasted,
             ended,
             walls_began,
             walls_lasted,
             walls_ended,
-        }
+        })
     }
 
     fn sets(&self) -> Sets {

@@ -547,7 +547,6 @@ impl Error {
         }
     }
 
-    #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
     pub(crate) fn threads(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Threads {
             source: Cause::new(error),
@@ -704,7 +703,6 @@ mod tests {
             (Error::ZeroCapacity { what: "spheres" }, ErrorKind::Input),
             (Error::TooManyPairs { needed, limit }, ErrorKind::Limit),
             (memory, ErrorKind::Limit),
-            #[cfg(feature = "gpu")]
             (Error::threads(std::fmt::Error), ErrorKind::Limit),
             (Error::device("it burns"), ErrorKind::Device),
             (Error::DeviceLost, ErrorKind::Device),

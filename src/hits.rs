@@ -1,8 +1,10 @@
 //! Defines [`Hits`], a list of things that touch, each with its periodic image.
 
+use std::cmp::Ordering;
 use std::ops::Deref;
 
 use crate::Error;
+use crate::memory::collect;
 
 /// A list of things that touch, such as pairs of spheres, each with its image (periodic copy).
 ///
@@ -93,21 +95,124 @@ impl<T> Hits<T> {
     /// Sorts the entries, with their images, by a key of each entry and its image, which is `[0, 0, 0]` in open
     /// space. Entries with equal keys stay in their order.
     pub fn sort_by_key<K: Ord>(&mut self, key: impl Fn(&T, [i32; 3]) -> K) {
-        if self.images.is_empty() {
-            self.items.sort_by_key(|item| key(item, [0; 3]));
+        let Self { items, images } = self;
+        if images.is_empty() {
+            // Needs no memory.
+            let mut none = vec![(); items.len()];
+            sort_both(items, &mut none, |(one, _), (other, _)| {
+                key(one, [0; 3]).cmp(&key(other, [0; 3]))
+            });
             return;
         }
-        let items = std::mem::take(&mut self.items).into_iter();
-        let images = std::mem::take(&mut self.images).into_iter();
-        let mut both: Vec<_> = items.zip(images).collect();
-        both.sort_by_key(|(item, image)| key(item, *image));
-        (self.items, self.images) = both.into_iter().unzip();
+        sort_both(items, images, |(one, image), (other, other_image)| {
+            key(one, *image).cmp(&key(other, *other_image))
+        });
     }
 
     /// Returns the entries, and the image of each of them. There are no images in open space.
     pub fn into_parts(self) -> (Vec<T>, Vec<[i32; 3]>) {
         (self.items, self.images)
     }
+}
+
+/// Sorts two lists of the same length together, even if there is no memory. Entries that are equal stay in their order.
+pub(crate) fn sort_both<A, B>(
+    first: &mut [A],
+    second: &mut [B],
+    order: impl Fn((&A, &B), (&A, &B)) -> Ordering,
+) {
+    let count = first.len().min(second.len());
+    // With memory, the places are sorted instead, which is faster.
+    let Ok(mut places) = collect(0..count, "a sorted list") else {
+        sort_part(first, second, &order);
+        return;
+    };
+    places.sort_unstable_by(|&one, &other| {
+        let order = order((&first[one], &second[one]), (&first[other], &second[other]));
+        order.then(one.cmp(&other))
+    });
+    for begin in 0..count {
+        let mut place = begin;
+        loop {
+            let source = std::mem::replace(&mut places[place], place);
+            if source == begin || source == place {
+                break;
+            }
+            first.swap(place, source);
+            second.swap(place, source);
+            place = source;
+        }
+    }
+}
+
+/// Sorts the two halves, and merges them by rotations.
+fn sort_part<A, B>(
+    first: &mut [A],
+    second: &mut [B],
+    order: &impl Fn((&A, &B), (&A, &B)) -> Ordering,
+) {
+    let count = first.len().min(second.len());
+    if count < 2 {
+        return;
+    }
+    let middle = count / 2;
+    sort_part(&mut first[..middle], &mut second[..middle], order);
+    sort_part(&mut first[middle..count], &mut second[middle..count], order);
+    merge(&mut first[..count], &mut second[..count], middle, order);
+}
+
+/// Merges two sorted parts, of which the first has `middle` entries.
+fn merge<A, B>(
+    first: &mut [A],
+    second: &mut [B],
+    middle: usize,
+    order: &impl Fn((&A, &B), (&A, &B)) -> Ordering,
+) {
+    let count = first.len();
+    if middle == 0 || middle == count {
+        return;
+    }
+    let is_less = |one: usize, other: usize, first: &[A], second: &[B]| {
+        order((&first[one], &second[one]), (&first[other], &second[other])) == Ordering::Less
+    };
+    if !is_less(middle, middle - 1, first, second) {
+        return;
+    }
+    if count == 2 {
+        first.swap(0, 1);
+        second.swap(0, 1);
+        return;
+    }
+    // The longer part is cut in half, and the other where the entry in the middle belongs.
+    let (left, right);
+    if middle >= count - middle {
+        left = middle / 2;
+        right = middle + partition(count - middle, |k| is_less(middle + k, left, first, second));
+    } else {
+        right = middle + (count - middle) / 2;
+        left = partition(middle, |k| !is_less(right, k, first, second));
+    }
+    first[left..right].rotate_left(middle - left);
+    second[left..right].rotate_left(middle - left);
+    let new = left + right - middle;
+    let (begin, end) = first.split_at_mut(new);
+    let (begin_second, end_second) = second.split_at_mut(new);
+    merge(begin, begin_second, left, order);
+    merge(end, end_second, middle - left, order);
+}
+
+/// Returns how many of the first numbers below `count` satisfy a condition, which holds up to some number.
+fn partition(count: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low.midpoint(high);
+        if holds(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 impl<T> Default for Hits<T> {

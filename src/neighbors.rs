@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use self::skin::Deformation;
 use crate::limits::CHUNK;
-use crate::memory::resized;
+use crate::memory::{copied, reserve, resized};
 use crate::number::sealed::{Numbers, PackedSphere, Split};
 use crate::step::SphereSet;
 use crate::wide::{self, Enclosed};
@@ -479,6 +479,7 @@ impl<T: Number> NeighborList<T> {
     fn fill_from(&mut self, found: &mut Collisions, searched: &[T::Packed]) -> Result<(), Error> {
         self.statistics = found.statistics.clone();
         self.rows.clear();
+        reserve(&mut self.rows, searched.len() + 1, NEIGHBORS)?;
         self.rows.resize(searched.len() + 1, 0);
         if self.full {
             self.fill_both_ways(&found.pairs, found.pairs.images())?;
@@ -533,7 +534,7 @@ impl<T: Number> NeighborList<T> {
             rows[pair.b as usize] += 1;
         }
         add_up(rows);
-        let mut next = rows.clone();
+        let mut next = copied(rows, NEIGHBORS)?;
         let pairs = resized(&mut self.pairs.items, 2 * found.len(), NEIGHBORS)?;
         let images = resized(&mut self.pairs.images, 2 * found_images.len(), NEIGHBORS)?;
         let mut put = |[i, j]: [u32; 2], image: Option<[i32; 3]>| {

@@ -166,8 +166,8 @@ impl<'a, S: Copy> Step<'a, S> {
     /// distance of their centres does not decrease. A sphere and a wall are left out likewise. carom decides this
     /// exactly. A sphere that leaves a hollow wall is left out with it for the whole step, also if it reaches the far side.
     ///
-    /// So a program that bounces spheres and then finds the next impact does not find the last one again, and a bullet
-    /// that flies off does not hit the gun:
+    /// So a program that bounces spheres and then finds the next impact does not find the last one again (the README has
+    /// such a program), and a bullet that flies off does not hit the gun:
     ///
     /// ```
     /// use carom::{Detector, Options, Partner, Sphere, Step};
@@ -177,7 +177,7 @@ impl<'a, S: Copy> Step<'a, S> {
     /// let spheres = [gun, bullet, target];
     /// let mut detector = Detector::new(Options::default())?;
     /// let found = detector.detect(&Step::new(&spheres, 1.0).without_separating())?;
-    /// assert_eq!(found.earliest()[1].map(|first| first.partner), Some(Partner::Sphere(2)));
+    /// assert_eq!(found.earliest()?[1].map(|first| first.partner), Some(Partner::Sphere(2)));
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///

@@ -261,7 +261,7 @@ fn a_bullet_leaves_its_ship_and_hits_its_target() {
         let step = Step::new(&spheres, 1.0);
         let first = |step: &Step<'_>, detector: &mut Detector| {
             let found = detector.detect(step).expect("it is valid");
-            let first = found.earliest()[1].expect("it hits something");
+            let first = found.earliest().expect("it fits in memory")[1].expect("it hits something");
             (first.partner, first.toi)
         };
         assert_eq!(first(&step, detector), (Partner::Sphere(0), 0.0));

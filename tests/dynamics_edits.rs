@@ -17,6 +17,7 @@ use carom::{
 };
 use event_driven::{Ball, Reference};
 use fastrand::Rng;
+use glam::DVec3;
 
 fn step(simulation: &mut Simulation, duration: f64) -> StepReport {
     simulation.step(duration).expect("the step is possible")
@@ -545,24 +546,58 @@ fn what_rests_falls_when_its_support_goes() {
     assert!((simulation.spheres()[1].center[1] - from - 2.0).abs() < 1e-9);
 }
 
+/// What loses its support falls from the beginning of the step, and hits what is beside its way.
+#[test]
+fn what_falls_hits_what_is_below_it() {
+    for is_wall in [false, true] {
+        let floor = Wall::half_space([0.0, 1.0, 0.0], if is_wall { 1.0 } else { 0.0 });
+        let options = SimulationOptions::new()
+            .with_walls(Walls::from_iter([floor]))
+            .with_gravity([0.0, -10.0, 0.0])
+            .with_restitution(0.0)
+            .with_wall_restitution(0.0)
+            .with_contact_time(1e-3);
+        let shelf = HardSphere::new([0.55, 1.0, 0.0], 0.1).fixed();
+        let mut balls = vec![HardSphere::new([0.0, 1.5, 0.0], 0.5), shelf];
+        if !is_wall {
+            balls.push(HardSphere::new([0.0, 0.5, 0.0], 0.5));
+        }
+        let mut simulation = Simulation::new(balls, options).expect("it is valid");
+        // Afterwards, a step is a single substep.
+        for _ in 0..9 {
+            step(&mut simulation, 2.0);
+        }
+        assert_eq!(simulation.kinetic_energy(), 0.0);
+        if is_wall {
+            let nothing = |walls: &mut Walls| *walls = Walls::new();
+            simulation.edit_walls(nothing).expect("it is valid");
+        } else {
+            simulation.remove(2).expect("it is there");
+        }
+        // The ball meets the shelf after a fall of 0.26, and slides down beside it.
+        assert!(step(&mut simulation, 0.25).sphere_impacts > 0, "{is_wall}");
+        let [ball, shelf] = [0, 1].map(|k| DVec3::from(simulation.spheres()[k].center));
+        assert!(ball.distance(shelf) > 0.6 - 1e-9, "{is_wall}: {ball}");
+    }
+}
+
 /// A sphere that a rule removes leaves a hole like any other.
 #[test]
 fn holes_are_used_again_from_the_first_on() {
     let balls = [0.0, 2.0, 4.0, 6.0].map(|x| HardSphere::new([x, 0.0, 0.0], 0.5));
-    let options = SimulationOptions::new().with_groups(vec![1, 1, 1 << 16, 0]);
+    let options = SimulationOptions::new().with_groups(vec![1 | 1 << 16, 1 | 1 << 16, 1 << 16, 0]);
     let mut simulation = Simulation::new(balls.to_vec(), options).expect("it is valid");
     let kick = |spheres: &mut [HardSphere]| spheres[3].velocity = [-4.0, 0.0, 0.0];
     simulation.edit(kick).expect("it is valid");
     let rule = |_: &Encounter| Response::Each([Outcome::Remove, Outcome::Velocity([0.0; 3])]);
     let report = simulation.step_with(1.0, &rule).expect("it is possible");
     assert_eq!(report.removed[0].sphere, 2);
-    simulation.remove(1).expect("it is there");
     let far = |x: f64| HardSphere::new([x, 0.0, 0.0], 0.5).with_velocity([-1.0, 0.0, 0.0]);
-    assert_eq!(
-        [1.5, 20.0, 30.0].map(|x| simulation.add(far(x))),
-        [Ok(1), Ok(2), Ok(4)]
-    );
-    // Index 1 belonged to a group, which the new sphere does not.
+    assert_eq!(simulation.add(far(20.0)), Ok(2));
+    simulation.remove(1).expect("it is there");
+    step(&mut simulation, 0.125);
+    assert_eq!([1.5, 30.0].map(|x| simulation.add(far(x))), [Ok(1), Ok(4)]);
+    // Index 1 belonged to a group that ignores itself, which the new sphere does not.
     assert_eq!(step(&mut simulation, 1.0).sphere_impacts, 1);
 }
 

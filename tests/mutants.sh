@@ -578,7 +578,9 @@ mutant 'impacts of a fixed sphere count for the contact time' src/dynamics/repla
 mutant 'a rounding error after an impact lets bodies pass through each other' src/dynamics/contact.rs \
     'approach > RESTING * speeds' 'approach > 0.0 * speeds' --test dynamics a_rule_that_bounces
 mutant 'gravity acts on a sphere at rest' src/dynamics/replay.rs \
-    'falls = [false; 2];' 'falls = [true; 2];' --test dynamics_rest rows_without_room
+    'let mut falls = if rests {
+            [false; 2]' 'let mut falls = if rests {
+            [true; 2]' --test dynamics_rest rows_without_room
 mutant 'slow impacts have restitution at a floor' src/dynamics/replay.rs \
     'blow.touch.pressing > 0.0 || pile' 'pile' --test dynamics_rest the_floor_bears
 mutant 'the contact time makes impacts elastic beside a floor' src/dynamics/response.rs \
@@ -633,6 +635,13 @@ mutant 'a substep beyond the limit of the step is an error' src/dynamics/simulat
 mutant 'a wall that stops jumps back' src/dynamics/edits.rs \
     'Some(before) if stays => before.displacement(self.time),' 'Some(_) if stays => DVec3::ZERO,' \
     --test dynamics_edits a_wall_moves
+mutant 'a sphere that is added has the groups of a removed one' src/dynamics/edits.rs \
+    '*groups = 0;' 'let _ = groups;' --test dynamics_edits holes_are
+mutant 'a sphere that a rule removes leaves no hole' src/dynamics/simulation.rs \
+    'self.state.note_hole(removal.sphere as usize);' 'let _ = removal;' --test dynamics_edits holes_are
+mutant 'the candidates of before an edit serve after it' src/dynamics/edits.rs \
+    'self.outdate();
+        Ok(narrow(id))' 'Ok(narrow(id))' --test dynamics_edits holes_are
 mutant 'a snapshot forgets how many substeps a search serves' src/dynamics/pace.rs \
     'self.substeps.code(coder)?;' '' --test dynamics_edits saved_simulation
 mutant 'a snapshot forgets when the spheres were sorted' src/dynamics/state.rs \

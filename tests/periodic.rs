@@ -162,7 +162,7 @@ fn impacts_contacts_and_changes_know_the_image() {
     assert_eq!(listed(&found), [(0, 1, [1, 0, 0]), (2, 3, [0, -1, 0])]);
     assert_eq!((found.pairs[0].toi, found.pairs[1].depth), (0.5, 0.5));
 
-    let earliest = found.earliest();
+    let earliest = found.earliest().expect("it fits in memory");
     let partners = earliest
         .iter()
         .map(|first| first.map(|first| (first.partner, first.image)));
@@ -179,13 +179,13 @@ fn impacts_contacts_and_changes_know_the_image() {
     assert_eq!(contact.point, [11.0, 5.0, 5.0]);
     assert_eq!(contact.normal, [1.0, 0.0, 0.0]);
     assert_eq!(contact.approach_speed, 4.0);
-    assert_eq!(found.contacts().of(1), [0]);
+    assert_eq!(found.contacts().expect("it fits in memory").of(1), [0]);
 
     let mut later = spheres;
     later[1].center[0] += 10.0;
     let now = detect(&Step::new(&later, 1.0).in_domain(&domain));
     assert_eq!(listed(&now)[0], (0, 1, [0, 0, 0]));
-    let changes = now.changes_since(&found);
+    let changes = now.changes_since(&found).expect("it fits in memory");
     assert_eq!(changes.began.into_parts(), (vec![[0, 1]], vec![[0, 0, 0]]));
     assert_eq!(changes.ended.into_parts(), (vec![[0, 1]], vec![[1, 0, 0]]));
     assert_eq!(
@@ -206,7 +206,7 @@ fn a_sphere_touches_its_own_images_in_a_small_cell_unless_it_ignores_itself() {
     // The second periodic copy along the x axis just touches the sphere.
     assert_eq!(listed(&found), [(0, 0, [1, 0, 0]), (0, 0, [2, 0, 0])]);
     assert_eq!((found.pairs[0].depth, found.pairs[1].depth), (1.0, 0.0));
-    assert_eq!(found.contacts().of(0).len(), 4);
+    assert_eq!(found.contacts().expect("it fits in memory").of(0).len(), 4);
     let blind = sphere.with_groups(1, 1);
     assert!(
         detect(&Step::new(&[blind], 1.0).in_domain(&domain))

@@ -255,10 +255,11 @@ fn a_lattice_of_touching_spheres_has_every_contact_and_no_other() {
                 .iter()
                 .all(|pair| (pair.toi, pair.depth) == (0.0, 0.0))
         );
-        // All spheres of this lattice touch exactly. Float32 cannot decide such contacts. Float64
-        // can, because it holds all digits of the products.
+        // All spheres of this lattice touch exactly. Float32 cannot decide such contacts. Float64 can, because it
+        // holds all digits of the products, and so can the integers of a hardware GPU.
         let statistics = found.statistics;
-        assert_eq!(statistics.grazing, statistics.pairs);
+        let by_device = statistics.backend == Backend::Gpu && statistics.grazing == 0;
+        assert!(by_device || statistics.grazing == statistics.pairs);
         assert_eq!(statistics.grazing_by_integers, 0);
 
         // The same lattice of spheres is tested again, with every second layer in a collision group that the
@@ -319,14 +320,14 @@ fn tangent_passes_are_found_and_misses_by_one_ulp_are_not() {
             depth: 0.0,
         });
         assert!(*found.pairs == expected.collect::<Vec<_>>());
-        // A pair is grazing if carom's first test leaves it undecided. On the CPU, this test is in float64,
-        // and in this world only the tangent pairs are grazing. On a GPU, the first test is in float32, and
-        // all pairs of this world are grazing.
-        let told = match found.statistics.backend {
-            Backend::Cpu => count / 2,
-            _ => 0,
-        };
-        assert_eq!(found.statistics.grazing, u64::from(count - told));
+        // A pair is grazing if carom's first test leaves it undecided. On the CPU, this test is in float64, and in this world
+        // only the tangent pairs are grazing. On a GPU, it is in integers, which decide all of them, or, with a software
+        // adapter, in float32, which decides none.
+        let grazing = found.statistics.grazing;
+        match found.statistics.backend {
+            Backend::Cpu => assert_eq!(grazing, u64::from(count - count / 2)),
+            _ => assert!(grazing == 0 || grazing == u64::from(count)),
+        }
     });
 }
 

@@ -38,12 +38,12 @@ fn results_survive_a_round_trip_through_json() -> Result<(), Box<dyn std::error:
     let contact = found.pairs[1].contact(&spheres[0], &spheres[1]);
     let text = serde_json::to_string(&contact)?;
     assert_eq!(serde_json::from_str::<carom::Contact>(&text)?, contact);
-    let text = serde_json::to_string(&found.earliest())?;
+    let text = serde_json::to_string(&found.earliest()?)?;
     let earliest: Vec<Option<Earliest>> = serde_json::from_str(&text)?;
-    assert_eq!(earliest, found.earliest());
-    let text = serde_json::to_string(&found.contacts())?;
-    assert_eq!(serde_json::from_str::<Contacts>(&text)?, found.contacts());
-    let changes = found.changes_since(&carom::Collisions::default());
+    assert_eq!(earliest, found.earliest()?);
+    let text = serde_json::to_string(&found.contacts()?)?;
+    assert_eq!(serde_json::from_str::<Contacts>(&text)?, found.contacts()?);
+    let changes = found.changes_since(&carom::Collisions::default())?;
     let text = serde_json::to_string(&changes)?;
     assert_eq!(serde_json::from_str::<Changes>(&text)?, changes);
     let truth = carom::verify(&step, &Hits::default())?;

@@ -4,6 +4,8 @@
 #
 # CAROM_MPI=mpich builds with MPICH instead of Open MPI. CAROM_MPI_RANKS are other numbers of ranks, and CAROM_MPI_SPHERES
 # is the number of spheres of the benchmark scenes.
+#
+# `run.sh setup` only installs what is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 library=${CAROM_MPI:-openmpi}
@@ -59,6 +61,7 @@ elif ! has_mpi; then
         exit 77
     fi
 fi
+[[ ${1:-} != setup ]] || exit 0
 export MPICC=$compiler
 
 # With these packages, dependencies have the features that they have in tests/run.sh, and are not compiled again.

@@ -11,6 +11,7 @@ use super::buckets::Buckets;
 use super::images::{NamedImage, ProxyChunk, ProxySpace};
 use super::measure::Sizes;
 use super::plan::Plan;
+use crate::memory::reserve;
 use crate::shared::segments::{Cut, Segment};
 use crate::shared::size_class::class_power;
 use crate::shared::space::Space;
@@ -90,6 +91,7 @@ pub(crate) fn bin(
             further,
         } = proxy_space.chunk(sizes, chunk);
         let begin = plain.start;
+        reserve(binned, plain.len() + further.len(), "the sorted spheres")?;
         binned.extend(plain.map(|proxy| {
             let segment = sizes.segment(proxy);
             binner.bin(segment, segment.sphere)

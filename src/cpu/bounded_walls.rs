@@ -11,9 +11,11 @@
 use rayon::prelude::*;
 
 use super::run::Cpu;
+use super::wall_hits::LIST;
 use super::wall_hits::{WallHits, append};
 use crate::exact::{Hit, Translation};
 use crate::limits::{CHUNK, Limits};
+use crate::memory::collect_in_parallel;
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
 use crate::step::UncheckedStep;
@@ -167,7 +169,6 @@ impl BoundedWalls {
         step: &UncheckedStep<'_>,
         found: &mut WallHits,
     ) -> Result<(), Error> {
-        let numbers: Vec<_> = (0..self.pairs.len().div_ceil(CHUNK)).collect();
         let test = |number: usize| {
             let mut part = WallHits::default();
             let end = self.pairs.len().min((number + 1) * CHUNK);
@@ -184,14 +185,14 @@ impl BoundedWalls {
             }
             Ok(part)
         };
-        let work = || numbers.par_iter().map(|&number| test(number)).collect();
-        let parts: Vec<WallHits> = threads::run(self.pairs.len(), work)?;
-        for part in &parts {
+        let numbers = (0..self.pairs.len().div_ceil(CHUNK)).into_par_iter();
+        let work = || collect_in_parallel(numbers.map(test), LIST);
+        for part in threads::run(self.pairs.len(), work)? {
+            let part = part?;
             append(&mut found.hits, &part.hits)?;
             append(&mut found.images, &part.images)?;
         }
         // The images are in the order of the wall's displacement.
-        found.sort();
-        Ok(())
+        found.sort()
     }
 }

@@ -15,6 +15,7 @@ use rayon::prelude::*;
 
 use super::scan::places;
 use crate::Error;
+use crate::memory::{push, reserve};
 use crate::reuse::{ReusedVec, ScratchPool};
 
 const WHAT: &str = "the buckets to sort by";
@@ -108,6 +109,8 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         self.count = range.div_ceil(1 << self.shift).max(1);
         self.used = chunks;
         if self.chunks.len() < chunks {
+            let missing = chunks - self.chunks.len();
+            reserve(&mut self.chunks, missing, WHAT)?;
             self.chunks.resize_with(chunks, BucketChunk::default);
         }
         for unused in &mut self.chunks[chunks..] {
@@ -125,7 +128,8 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
                     chunk.sort(unsorted, count, |item| (key(item) >> shift) as usize)
                 },
             )?;
-        self.ends.refill(repeat_n(0, count));
+        reserve(self.ends.empty(), count, WHAT)?;
+        self.ends.extend(repeat_n(0, count));
         self.add_ends(0..chunks);
         Ok(())
     }
@@ -133,7 +137,7 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
     pub(crate) fn add(&mut self, items: &[T], key: impl Fn(&T) -> u32) -> Result<(), Error> {
         let bucket = |item: &T| (key(item) >> self.shift) as usize;
         if self.chunks.len() == self.used {
-            self.chunks.push(BucketChunk::default());
+            push(&mut self.chunks, BucketChunk::default(), WHAT)?;
         }
         self.chunks[self.used].sort(items, self.count, bucket)?;
         self.used += 1;

@@ -17,9 +17,10 @@ use super::scan::places;
 use crate::exact::{ImageCollision, Listed};
 #[cfg(feature = "gpu")]
 use crate::exact::{Report, ReportedPair};
+use crate::hits::sort_both;
 use crate::lanes::LANES;
 use crate::limits::CHUNK;
-use crate::memory::{LIST, resized};
+use crate::memory::{LIST, collect, extend, reserve, resized};
 use crate::reuse::ScratchPool;
 use crate::{Collision, Error};
 
@@ -74,7 +75,7 @@ pub(crate) fn list_with_images(
         let ends = ends.enough(range.len(), TABLE)?;
         let row = |pair: &Collision| pair.a as usize - range.start;
         let images = images.items(bucket);
-        let mut with_images: Vec<usize> = images.clone().map(|listed| row(listed.pair())).collect();
+        let mut with_images = collect(images.clone().map(|listed| row(listed.pair())), LIST)?;
         with_images.sort_unstable();
         with_images.dedup();
         let plain = pairs.items(bucket).map(|pair| (pair, None));
@@ -119,10 +120,9 @@ pub(crate) fn sort_images(
     first_set: usize,
     sorted: &mut Buckets<ImageCollision>,
 ) -> Result<(), Error> {
-    let parts: Vec<_> = lists.iter().flat_map(|list| list.chunks(CHUNK)).collect();
+    let parts = collect(lists.iter().flat_map(|list| list.chunks(CHUNK)), LIST)?;
     let make = |part: usize, unsorted: &mut Vec<ImageCollision>| {
-        unsorted.extend_from_slice(parts[part]);
-        Ok(())
+        extend(unsorted, parts[part].iter().copied(), LIST)
     };
     let key = |listed: &ImageCollision| listed.pair().a;
     sorted.fill(parts.len(), first_set, first_set, make, key)
@@ -140,10 +140,9 @@ pub(crate) fn sort_reported(
     let index = |pair: &ReportedPair| pair.a;
     let last = reported.par_iter().with_min_len(CHUNK).map(index);
     let range = last.max().map_or(0, |last| last as usize + 1);
-    let parts: Vec<_> = reported.chunks(CHUNK).collect();
+    let parts = collect(reported.chunks(CHUNK), LIST)?;
     let make = |part: usize, unsorted: &mut Vec<ReportedPair>| {
-        unsorted.extend_from_slice(parts[part]);
-        Ok(())
+        extend(unsorted, parts[part].iter().copied(), LIST)
     };
     buckets.fill(parts.len(), range, reported.len(), make, index)?;
     let take = |rest: &mut _, some| take(rest, buckets.len(some));
@@ -181,10 +180,16 @@ fn sort_row_with_images(
         return;
     }
     pairs.clear();
+    keys.clear();
+    if reserve(pairs, row.len(), LIST).is_err() || reserve(keys, row.len(), LIST).is_err() {
+        sort_both(row, images, |(one, image), (other, other_image)| {
+            (one.b, image).cmp(&(other.b, other_image))
+        });
+        return;
+    }
     pairs.extend(row.iter().copied().zip(images.iter().copied()));
     // Keys of 64 bits are smaller than pairs. Images are compared only if b is the same,
     // which is rare.
-    keys.clear();
     keys.extend(
         (0..)
             .zip(&*row)

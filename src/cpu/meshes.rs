@@ -12,10 +12,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use wide::f32x4;
 
+use super::wall_hits::LIST;
 use super::wall_hits::{WallHits, append, each_block};
 use crate::exact::Hit;
 use crate::lanes::{Bits, LANES, each, rows, three};
 use crate::limits::Limits;
+use crate::memory::{collect, collect_in_parallel, extend};
 use crate::walls::{Mesh, Path, Triangle, Walls};
 use crate::{Error, Sphere, WallCollision};
 
@@ -106,12 +108,11 @@ impl<'a> Meshes<'a> {
     ) -> Result<(), Error> {
         near.par_sort_unstable();
         let parts = near.par_chunks(FEW);
-        let parts: Result<Vec<_>, _> = parts.map(|near| self.test(spheres, near, pairs)).collect();
-        for part in parts? {
-            append(&mut found.hits, &part)?;
+        let parts = parts.map(|near| self.test(spheres, near, pairs));
+        for part in collect_in_parallel(parts, LIST)? {
+            append(&mut found.hits, &part?)?;
         }
-        found.sort();
-        Ok(())
+        found.sort()
     }
 
     fn test(
@@ -148,17 +149,18 @@ impl<'a> Meshes<'a> {
             let displacement = [0, 1, 2].map(|k| (sphere.velocity[k] - moved[k]) * self.dt);
             Path::new(sphere.center, sphere.radius, displacement)
         });
-        let paths: Vec<_> = paths.collect();
+        let paths = collect(paths, LIST)?;
         let mut triangles: Vec<(usize, u32, Triangle)> = Vec::new();
         mesh.tree().each(&paths, &mut |found| {
             let more = found.len() as u64;
             let all = self.tested.fetch_add(more, Ordering::Relaxed) + more;
             self.limits.allow_candidates(all)?;
             triangles.clear();
-            triangles.extend(found.iter().filter_map(|&(sphere, triangle)| {
+            let found = found.iter().filter_map(|&(sphere, triangle)| {
                 let corners = mesh.triangle(triangle as usize)?;
                 Some((sphere as usize, first + triangle, corners))
-            }));
+            });
+            extend(&mut triangles, found, LIST)?;
             for &(sphere, wall, triangle) in &triangles {
                 let impact = triangle.impact(&spheres[sphere], (), self.dt);
                 let Some(Hit { toi, depth }) = impact else {

@@ -18,8 +18,9 @@ use super::scatter::scatter;
 use super::sorted_proxies::SortedProxies;
 use crate::exact::{ImageCollision, Listed, decide_reported};
 use crate::lattice::ReducedLattice;
-use crate::limits::{Limits, most_proxies};
+use crate::limits::Limits;
 use crate::reuse::{ReusedVec, ScratchPool};
+use crate::shared::size_class::SIZE_CLASSES;
 use crate::shared::space::Space;
 use crate::shared::tuning::CPU_MAX_SLOTS_PER_PROXY;
 use crate::shared::units::{Scale, Units};
@@ -89,11 +90,10 @@ impl Cpu {
         let extent = step.summary.extent().max(step.domain.extent());
         let scale = &Units::new(step.dt, extent).scale(step.dt);
         let lattice = ReducedLattice::new(&step.domain, scale)?;
-        let space = &measure_space(spheres, scale, lattice.as_ref(), &mut self.space);
+        let space = &measure_space(spheres, scale, lattice.as_ref(), &mut self.space)?;
         let cell = cell(lattice.as_ref(), &space.frame, scale);
         let cell = cell.as_ref();
-        let most = most_proxies(spheres.len());
-        let sizes = &measure_sizes(spheres, scale, space, cell, sets, most, &mut self.sizes)?;
+        let sizes = &measure_sizes(spheres, scale, space, cell, sets, &mut self.sizes)?;
         let proxies = match cell {
             None => spheres.len() + sizes.segments.len(),
             Some(cell) => {
@@ -104,6 +104,7 @@ impl Cpu {
         clock.lap("measure");
         let slots = (proxies * CPU_MAX_SLOTS_PER_PROXY).clamp(1024, 1 << 31);
         let level_of_class = &mut self.level_of_class;
+        level_of_class.room(SIZE_CLASSES, "the size classes")?;
         let plan = &plan(space, sizes.classes, sets, slots as u32, level_of_class);
         clock.lap("plan");
         let planned = Planned {

@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 
 use crate::lanes::LANES;
-use crate::memory::out_of_memory;
+use crate::memory::{collect, reserve};
 use crate::{Error, Sphere, WallCollision};
 
-const LIST: &str = "the list of wall collisions";
+pub(super) const LIST: &str = "the list of wall collisions";
 
 /// Sorted by sphere, by wall and by image.
 #[derive(Clone, Debug, Default)]
@@ -17,22 +17,27 @@ pub(crate) struct WallHits {
 }
 
 impl WallHits {
-    pub(super) fn sort(&mut self) {
+    pub(super) fn sort(&mut self) -> Result<(), Error> {
         let by_names = |hit: &WallCollision| (hit.sphere, hit.wall);
         if self.images.is_empty() {
             self.hits.par_sort_unstable_by_key(by_names);
-            return;
+            return Ok(());
         }
         let (hits, images) = (self.hits.iter().copied(), self.images.iter().copied());
-        let mut both: Vec<_> = hits.zip(images).collect();
+        let mut both = collect(hits.zip(images), LIST)?;
         both.par_sort_unstable_by_key(|(hit, image)| (by_names(hit), *image));
-        (self.hits, self.images) = both.into_iter().unzip();
+        for ((hit, image), (to, to_image)) in both
+            .into_iter()
+            .zip(self.hits.iter_mut().zip(&mut self.images))
+        {
+            (*to, *to_image) = (hit, image);
+        }
+        Ok(())
     }
 }
 
 pub(super) fn append<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<(), Error> {
-    let room = all.try_reserve(more.len());
-    room.map_err(|_| out_of_memory::<T>(all.len() + more.len(), LIST))?;
+    reserve(all, more.len(), LIST)?;
     all.extend_from_slice(more);
     Ok(())
 }

@@ -13,11 +13,13 @@ use rayon::prelude::*;
 use wide::f32x4;
 
 use super::meshes::{Meshes, NearMesh};
+use super::wall_hits::LIST;
 use super::wall_hits::{WallHits, append, each_block};
 use crate::exact::{Hit, Shift, Translation};
 use crate::lanes::{LANES, dot, rows};
 use crate::lattice::MAX_CELLS;
 use crate::limits::{CHUNK, Limits};
+use crate::memory::{collect_in_parallel, extend};
 use crate::step::UncheckedStep;
 use crate::walls::{CylinderImages, HalfSpace, Round, Solid, Wall, Walls, vector};
 use crate::{Domain, Error, Sphere, WallCollision};
@@ -67,9 +69,8 @@ pub(crate) fn find_at_walls(
 ) -> Result<(), Error> {
     let task = WallTask::new(walls, step, limits);
     let chunks = step.spheres.par_chunks(CHUNK).enumerate();
-    let parts: Vec<_> = chunks
-        .map(|(number, spheres)| task.run(spheres, number * CHUNK))
-        .collect();
+    let parts = chunks.map(|(number, spheres)| task.run(spheres, number * CHUNK));
+    let parts = collect_in_parallel(parts, LIST)?;
     found.hits.clear();
     found.images.clear();
     let mut near = Vec::new();
@@ -181,7 +182,7 @@ impl<'a> WallTask<'a> {
             }
             let balls = paths.balls();
             near_walls.clear();
-            near_walls.extend((0..).zip(&self.walls).filter_map(|(wall, tested)| {
+            let near = (0..).zip(&self.walls).filter_map(|(wall, tested)| {
                 let near = match tested.images {
                     WallImages::None => tested.filter.near(&balls).to_bitmask(),
                     WallImages::Around(_) => 15,
@@ -189,7 +190,8 @@ impl<'a> WallTask<'a> {
                 };
                 let near = near & valid;
                 (near != 0).then_some((wall, near))
-            }));
+            });
+            extend(near_walls, near, LIST)?;
             for (k, sphere) in spheres.iter().enumerate() {
                 for &(wall, near) in near_walls.iter() {
                     if near >> k & 1 == 1 {

@@ -15,8 +15,9 @@ use wide::f32x4;
 #[cfg(feature = "serde")]
 use super::coded::{Coded, Coder, check};
 use super::narrow::{narrow, next_up};
-use super::rows::{push, reserve};
+use super::rows::{SUBSTEP, push, reserve};
 use crate::lanes::{Bits, LANES};
+use crate::memory::collect_in_parallel;
 use crate::{Error, Sphere};
 
 /// Number of spheres in a leaf of a tree, and number of child boxes in an inner node.
@@ -347,7 +348,7 @@ impl Boxes {
         below.par_extend(self.leaves.par_iter().map(Leaf::bounds));
         while level == 0 || below.len() > 1 {
             if self.levels.len() == level {
-                self.levels.push(Vec::new());
+                push(&mut self.levels, Vec::new())?;
             }
             let nodes = &mut self.levels[level];
             nodes.clear();
@@ -387,7 +388,7 @@ impl Boxes {
             })
         });
         // The sums of chunks are added in order, so the mean does not depend on the number of threads.
-        let chunks: Vec<_> = chunks.collect();
+        let chunks = collect_in_parallel(chunks, SUBSTEP)?;
         let (sum, most) = (chunks.into_iter())
             .fold((0.0, 0.0), |(sum, most): (f64, f32), chunk| {
                 (sum + chunk.0, most.max(chunk.1))

@@ -31,6 +31,7 @@ use super::padded::enlarged;
 use super::padded::images_of_pair;
 use super::padded::out_of_range;
 use super::padded::overlap;
+use super::rows::SUBSTEP;
 use super::rows::{push, reserve};
 use super::start::Start;
 use super::walls::Searching;
@@ -38,6 +39,7 @@ use super::walls::Searching;
 use super::{SimulationOptions, candidate::TouchKey, state::State};
 use crate::lattice::{ImageBlock, Lattice};
 use crate::limits::most_images;
+use crate::memory::{collect, collect_in_parallel, joined};
 use crate::validate::invalid_field;
 use crate::{Detector, Error, MAX_MAGNITUDE, Sphere};
 
@@ -357,11 +359,9 @@ impl Candidates {
         let found = leavers
             .par_iter()
             .map(|&(sphere, _)| self.near(sphere, start));
-        let found: Vec<Result<_, Error>> = found.collect();
-        let found: Result<Vec<_>, Error> = found.into_iter().collect();
-        let mut new = found?.concat();
+        let mut new = joined(collect_in_parallel(found, SUBSTEP)?, SUBSTEP)?;
         if start.walls.len() > 0 {
-            let who: Vec<_> = leavers.iter().map(|&(sphere, _)| sphere).collect();
+            let who = collect(leavers.iter().map(|&(sphere, _)| sphere), SUBSTEP)?;
             let searching = self.searching(start, &who);
             let meshes = start.options.walls.meshes();
             for found in start
@@ -713,7 +713,7 @@ fn make_pads(
         extent
     });
     // The sums of chunks are added in order, so the means do not depend on the number of threads.
-    let chunks: Vec<_> = chunks.collect();
+    let chunks = collect_in_parallel(chunks, SUBSTEP)?;
     let extent = chunks.iter().fold(Extent::NOTHING, Extent::join);
     let slowest = SLOWEST * extent.speeds / start.present().max(1) as f64;
     let unit = PAD * horizon * slowest + extent.radii / spheres.len().max(1) as f64;

@@ -48,19 +48,7 @@ impl Simulation {
                 });
             }
             None => {
-                let options = &mut self.options;
-                if !options.groups.is_empty() {
-                    push(&mut options.groups, 0)?;
-                }
-                if !options.bodies.is_empty() {
-                    push(&mut options.bodies, None)?;
-                }
-                if !options.restitutions.is_empty() {
-                    push(&mut options.restitutions, 0.0)?;
-                }
-                push(&mut self.spheres, sphere)?;
-                let has_cells = !self.lattice.is_open();
-                if let Err(error) = self.state.add(sphere, has_cells, &self.options) {
+                if let Err(error) = self.append(sphere) {
                     self.spheres.truncate(count);
                     self.options.groups.truncate(count);
                     self.options.bodies.truncate(count);
@@ -90,6 +78,23 @@ impl Simulation {
         }
         self.outdate();
         Ok(narrow(id))
+    }
+
+    /// Makes all lists longer by a sphere. After an error, some of them are longer.
+    fn append(&mut self, sphere: HardSphere) -> Result<(), Error> {
+        let options = &mut self.options;
+        if !options.groups.is_empty() {
+            push(&mut options.groups, 0)?;
+        }
+        if !options.bodies.is_empty() {
+            push(&mut options.bodies, None)?;
+        }
+        if !options.restitutions.is_empty() {
+            push(&mut options.restitutions, 0.0)?;
+        }
+        push(&mut self.spheres, sphere)?;
+        let has_cells = !self.lattice.is_open();
+        self.state.add(sphere, has_cells, &self.options)
     }
 
     /// Removes a sphere, and returns the state that it had. Its index remains, so the indices of the other spheres do not
@@ -146,7 +151,7 @@ impl Simulation {
     /// does not suffice.
     pub fn set_restitution_of(&mut self, sphere: usize, restitution: f64) -> Result<(), Error> {
         self.present(sphere, "given a restitution")?;
-        check_restitution(&format!("restitution of sphere {sphere}"), restitution)?;
+        check_restitution(format_args!("restitution of sphere {sphere}"), restitution)?;
         let options = &mut self.options;
         if options.restitutions.is_empty() {
             reserve(&mut options.restitutions, self.spheres.len())?;
@@ -263,8 +268,7 @@ impl Simulation {
                 let alike = a.velocity() == b.velocity() && a.groups() == b.groups();
                 alike && a.shares_shape(b) && a.restitution() == b.restitution()
             });
-        self.set_walls(walls, new, same_meshes);
-        Ok(())
+        self.set_walls(walls, new, same_meshes)
     }
 
     /// Switches a wall on or off. Nothing touches a wall that is off, which moves on. The number of a triangle stands for
@@ -279,7 +283,7 @@ impl Simulation {
         if motions[place].off == enabled {
             motions[place].off = !enabled;
             let is_mesh = wall >= walls.simple().len();
-            self.set_walls(walls.clone(), motions, !is_mesh);
+            return self.set_walls(walls.clone(), motions, !is_mesh);
         }
         Ok(())
     }
@@ -311,8 +315,22 @@ impl Simulation {
         }
     }
 
-    fn set_walls(&mut self, walls: Walls, motions: Vec<WallMotion>, same_meshes: bool) {
-        let before = std::mem::take(&mut self.walls);
+    fn set_walls(
+        &mut self,
+        walls: Walls,
+        motions: Vec<WallMotion>,
+        same_meshes: bool,
+    ) -> Result<(), Error> {
+        let SimulationOptions {
+            domain,
+            one_sided_meshes,
+            ..
+        } = &self.options;
+        // If memory runs out, nothing has changed.
+        let before = same_meshes.then_some(&mut self.walls);
+        let new = MovingWalls::with_motions(&walls, motions, domain, *one_sided_meshes, before)?;
+        let before = std::mem::replace(&mut self.walls, new);
+        let motions = self.walls.motions();
         let given = &self.options.walls;
         // Numbers of walls from here on do not mean the same as before.
         let mut known = given.simple().len().min(walls.simple().len());
@@ -331,7 +349,7 @@ impl Simulation {
                 match [given, &walls].map(|walls| walls.simple().get(wall as usize)) {
                     [Some(old), Some(new)] => {
                         let moves =
-                            [&before.motions(), &&*motions].map(|motions| motions[wall as usize]);
+                            [before.motions(), motions].map(|motions| motions[wall as usize]);
                         old != new || moves[0] != moves[1]
                     }
                     _ => !same_meshes,
@@ -343,15 +361,9 @@ impl Simulation {
         self.passing.retain(is_known);
         let contacts = &mut self.contacts;
         contacts.retain(|&(sphere, partner)| is_known(&(sphere, partner, [0; 3])));
-        let SimulationOptions {
-            domain,
-            one_sided_meshes,
-            ..
-        } = &self.options;
-        let before = same_meshes.then_some(before);
-        self.walls = MovingWalls::with_motions(&walls, motions, domain, *one_sided_meshes, before);
         self.options.walls = walls;
         self.outdate();
+        Ok(())
     }
 
     /// Forgets what touched a sphere that was removed, because another one is there from now on.

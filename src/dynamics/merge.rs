@@ -17,10 +17,12 @@ use super::islands::{Island, IslandTask, Islands, Lookup, Member};
 use super::path::Piece;
 use super::predict::{may_meet, meeting, paths_meet};
 use super::replay::{ReplayScratch, replay};
+use super::rows::SUBSTEP;
 use super::rows::push;
 use super::setting::Setting;
 use super::start::Start;
 use crate::lanes::Bits;
+use crate::memory::{collect_in_parallel, joined};
 use crate::{Detector, Error};
 
 /// Number of islands (groups of spheres that hit each other) that a thread tests at a time.
@@ -55,7 +57,7 @@ pub(crate) fn replay_from(
         });
     // The results are in the order of the islands (groups of spheres that hit each other). So the
     // returned error does not depend on which thread fails first.
-    let results: Vec<_> = replays.collect();
+    let results = collect_in_parallel(replays, SUBSTEP)?;
     results.into_iter().collect::<Result<(), Error>>()?;
     let mut leavers = Vec::new();
     for task in &tasks {
@@ -125,8 +127,7 @@ pub(crate) fn find_meetings(
         }
         Ok(meetings)
     });
-    let found: Result<Vec<_>, Error> = found.collect();
-    let mut meetings = found?.concat();
+    let mut meetings = joined(collect_in_parallel(found, SUBSTEP)?, SUBSTEP)?;
     for candidate in new {
         // `hit` tests the straight paths even if impacts have changed them. So islands that do not
         // meet may be merged, which only costs time.

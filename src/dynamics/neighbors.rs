@@ -12,11 +12,13 @@ use super::boxes::{Boxes, EIGHT, NearLeaves, bounds_of};
 use super::coded::{Coded, Coder, check};
 use super::narrow::narrow;
 use super::padded::{Fine, can_meet, enlarged, images_of_pair, out_of_range, overlap};
+use super::rows::SUBSTEP;
 use super::rows::{push, reserve};
 use super::start::Start;
 use crate::lanes::LANES;
 use crate::lattice::ImageBlock;
 use crate::limits::most_images;
+use crate::memory::collect_in_parallel;
 use crate::{Error, Options, Sphere};
 
 /// Number of successive spheres whose neighbours are stored in one [`RowChunk`].
@@ -166,7 +168,7 @@ impl CandidateRows {
             let first = SPHERES * number;
             chunk.fill(first..padded.len().min(first + SPHERES), &search, scratch)
         });
-        let results: Vec<_> = results.collect();
+        let results = collect_in_parallel(results, SUBSTEP)?;
         results.into_iter().collect::<Result<(), Error>>()?;
         let chunks = self.chunks.iter();
         let entries = chunks.map(|chunk| chunk.entries.len() - LANES + 2 * chunk.with_images.len());

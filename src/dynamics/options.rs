@@ -1,5 +1,8 @@
 //! Options of a simulation.
 
+use std::fmt::Arguments;
+use std::ops::RangeInclusive;
+
 use glam::DVec3;
 
 use crate::{Domain, Error, MAX_MAGNITUDE, Walls};
@@ -217,7 +220,8 @@ impl SimulationOptions {
 
     /// Sets the largest number of impacts of one sphere in a substep. The default is 100 000. carom processes groups
     /// of spheres in tasks. The impacts of one task are limited, too: to this number or, if that is more, to 100 for
-    /// each of its spheres. A simulation on a GPU has no such limit.
+    /// each of its spheres. Spheres that may hit far more images of others than usual, because they are larger than the
+    /// cell of a periodic domain, have a lower limit, in proportion. A simulation on a GPU has no such limit.
     ///
     /// A substep with more impacts is begun again with a shorter duration. Impacts shorten substeps to a share
     /// of 10⁻² / n of the step, where n is the number of spheres, but at most 10⁻⁴. If a substep of this
@@ -304,7 +308,7 @@ impl SimulationOptions {
             }
         }
         for (sphere, &e) in self.restitutions.iter().enumerate() {
-            check_restitution(&format!("restitution of sphere {sphere}"), e)?;
+            check_restitution(format_args!("restitution of sphere {sphere}"), e)?;
         }
         self.domain.check::<f32>()?;
         self.walls.check(0.0, &self.domain)
@@ -312,24 +316,19 @@ impl SimulationOptions {
 
     /// Returns an error if a number is out of range.
     pub(crate) fn check_numbers(&self) -> Result<(), Error> {
-        let number = |what: &str, value: f64, allowed: std::ops::RangeInclusive<f64>| {
-            if allowed.contains(&value) {
-                return Ok(());
-            }
-            let [least, most] = [allowed.start(), allowed.end()];
-            Err(Error::InvalidSimulation {
-                problem: format!("the {what} is {value:?}, but must be from {least:?} to {most:?}"),
-            })
-        };
-        number("restitution", self.restitution, 0.0..=1.0)?;
-        number("restitution of walls", self.wall_restitution, 0.0..=1.0)?;
+        check_restitution(format_args!("restitution"), self.restitution)?;
+        check_restitution(format_args!("restitution of walls"), self.wall_restitution)?;
         let most = f64::from(MAX_MAGNITUDE);
         for (axis, value) in ["x", "y", "z"].into_iter().zip(self.gravity.to_array()) {
-            number(&format!("gravity along {axis}"), value, -most..=most)?;
+            check_number(format_args!("gravity along {axis}"), value, -most..=most)?;
         }
-        number("contact time", self.contact_time, 0.0..=most)?;
+        check_number(format_args!("contact time"), self.contact_time, 0.0..=most)?;
         let impacts = self.impacts_per_substep();
-        number("number of impacts in a substep", impacts, 1e-6..=1e6)?;
+        check_number(
+            format_args!("number of impacts in a substep"),
+            impacts,
+            1e-6..=1e6,
+        )?;
         if self.max_impacts == Some(0) || self.max_step_impacts == 0 {
             return Err(Error::InvalidSimulation {
                 problem: "the largest number of impacts is 0, but must be at least 1".to_owned(),
@@ -345,14 +344,23 @@ impl Default for SimulationOptions {
     }
 }
 
-/// Returns an error for a coefficient of restitution that is not from 0 to 1.
-pub(crate) fn check_restitution(what: &str, restitution: f64) -> Result<(), Error> {
-    if (0.0..=1.0).contains(&restitution) {
+fn check_number(
+    what: Arguments<'_>,
+    value: f64,
+    allowed: RangeInclusive<f64>,
+) -> Result<(), Error> {
+    if allowed.contains(&value) {
         return Ok(());
     }
+    let [least, most] = [allowed.start(), allowed.end()];
     Err(Error::InvalidSimulation {
-        problem: format!("the {what} is {restitution:?}, but must be from 0.0 to 1.0"),
+        problem: format!("the {what} is {value:?}, but must be from {least:?} to {most:?}"),
     })
+}
+
+/// Returns an error for a coefficient of restitution that is not from 0 to 1.
+pub(crate) fn check_restitution(what: Arguments<'_>, restitution: f64) -> Result<(), Error> {
+    check_number(what, restitution, 0.0..=1.0)
 }
 
 /// Returns the speed of approach below which an impact is slow, or 0 if no sphere can rest.

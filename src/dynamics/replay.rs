@@ -33,6 +33,9 @@ const SQUEEZED: u16 = 256;
 /// only if the approach is faster than this fraction of the slow speed. Each impact takes away the approach of the pair, but others
 /// may bring it back in part. What remains waits for the end of the substep.
 const MOST_SLOW: u8 = 8;
+
+/// If the spheres of an island have several times as many links, the limit of their impacts is as many times lower.
+const USUAL_LINKS: usize = 16;
 pub(crate) const FLOOR: f64 = 0.05;
 
 /// If gravity presses two bodies together that approach at less than this fraction of the slow speed, a rule sees them
@@ -339,7 +342,8 @@ impl<'a> ReplayScratch<'a> {
             })
     }
 
-    /// Returns an error if a sphere of a pair that has collided has had too many impacts.
+    /// Returns an error if a sphere of a pair that has collided has had too many impacts. An impact takes time in
+    /// proportion to the links of its spheres, of which those larger than a periodic cell have one for each image.
     fn check_limits(
         &self,
         link: &Link<'_>,
@@ -347,12 +351,14 @@ impl<'a> ReplayScratch<'a> {
         most: usize,
         setting: &Setting<'_>,
     ) -> Result<(), Error> {
+        let each = 2 * self.links.len() / self.members.len().max(1);
+        let dearer = u32::try_from(each / USUAL_LINKS).map_or(u32::MAX, |dearer| dearer.max(1));
         for end in link.places() {
             let member = &self.members[end as usize];
-            if member.impacts > setting.most_impacts || impacts > most {
+            if member.impacts > setting.most_impacts / dearer || impacts > most {
                 return Err(Error::TooManyImpacts {
                     sphere: setting.id(member.sphere) as usize,
-                    limit: setting.options.max_impacts(),
+                    limit: setting.options.max_impacts() / dearer,
                 });
             }
         }
@@ -585,7 +591,10 @@ impl<'a> ReplayScratch<'a> {
         };
         let restitution = match response {
             Response::BounceWith(restitution) => {
-                check_restitution("restitution that the rule returns", restitution)?;
+                check_restitution(
+                    format_args!("restitution that the rule returns"),
+                    restitution,
+                )?;
                 restitution
             }
             _ => setting.restitution(&link.candidate),
@@ -622,13 +631,17 @@ impl<'a> ReplayScratch<'a> {
             (changes, impulse)
         };
         // On which of the two spheres gravity acts after the impact.
-        let mut falls = [a.piece.falls, b.piece.falls];
-        if rests {
-            falls = [false; 2];
-        } else if blow.approach >= setting.slow || outcomes != [Outcome::Bounce; 2] {
+        let released = || {
             let gravity = setting.options.gravity != DVec3::ZERO;
-            falls = [a, b].map(|end| gravity && end.inverse_mass > 0.0);
-        }
+            [a, b].map(|end| gravity && end.inverse_mass > 0.0)
+        };
+        let mut falls = if rests {
+            [false; 2]
+        } else if blow.approach >= setting.slow {
+            released()
+        } else {
+            [a.piece.falls, b.piece.falls]
+        };
         let (changes, impulse, removed) = if outcomes == [Outcome::Bounce; 2] {
             let (changes, impulse) = bounce();
             (changes, impulse, [false; 2])
@@ -665,8 +678,7 @@ impl<'a> ReplayScratch<'a> {
                     *new = new.map(|new| new + normal * (parting * share));
                 }
             } else {
-                let gravity = setting.options.gravity != DVec3::ZERO;
-                falls = [a, b].map(|end| gravity && end.inverse_mass > 0.0);
+                falls = released();
             }
             let changes = [0, 1].map(|k| new[k].map_or(DVec3::ZERO, |new| new - velocities[k]));
             // The impulse is computed from the change of velocity of one of the two spheres. It must be a

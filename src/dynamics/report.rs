@@ -1,5 +1,8 @@
 //! The results of a step of a simulation.
 
+use super::rows::SUBSTEP;
+use crate::Error;
+use crate::memory::collect;
 use std::cmp::Ordering;
 
 use glam::DVec3;
@@ -143,12 +146,14 @@ pub(crate) struct Passed {
 
 impl StepReport {
     /// Divides the contacts of a step, sorted and in `began`, by those of the step before, which are sorted, too.
-    pub(crate) fn compare_contacts(&mut self, before: &[(u32, Partner)]) {
+    pub(crate) fn compare_contacts(&mut self, before: &[(u32, Partner)]) -> Result<(), Error> {
         let is_in = |list: &[_], pair: &_| list.binary_search(pair).is_ok();
         let ended = before.iter().filter(|pair| !is_in(&self.began, pair));
-        self.ended = ended.copied().collect();
-        let (lasted, began) = self.began.iter().partition(|pair| is_in(before, pair));
-        (self.lasted, self.began) = (lasted, began);
+        self.ended = collect(ended.copied(), SUBSTEP)?;
+        let lasted = self.began.iter().filter(|pair| is_in(before, pair));
+        self.lasted = collect(lasted.copied(), SUBSTEP)?;
+        self.began.retain(|pair| !is_in(before, pair));
+        Ok(())
     }
 
     /// Adds what spheres at rest pass to others.

@@ -1,7 +1,9 @@
 //! A table with a row of entries for each sphere, such as the pairs with this sphere.
 
 use crate::Error;
-use crate::memory::out_of_memory;
+use crate::memory;
+
+pub(crate) const SUBSTEP: &str = "a substep";
 
 /// `entries[starts[k]..starts[k + 1]]` are the entries of row k.
 #[derive(Debug, Default)]
@@ -55,15 +57,10 @@ impl<T: Copy + Default> Rows<T> {
 
 /// Makes room for `count` more items, or returns [`Error::OutOfMemory`].
 pub(crate) fn reserve<T>(list: &mut Vec<T>, count: usize) -> Result<(), Error> {
-    let reserved = list.try_reserve(count);
-    reserved.map_err(|_| out_of_memory::<T>(count, "a substep"))
+    memory::reserve(list, count, SUBSTEP)
 }
 
 /// Adds an item to a list, or returns [`Error::OutOfMemory`].
 pub(crate) fn push<T>(list: &mut Vec<T>, item: T) -> Result<(), Error> {
-    if list.len() == list.capacity() {
-        reserve(list, 1)?;
-    }
-    list.push(item);
-    Ok(())
+    memory::push(list, item, SUBSTEP)
 }

@@ -6,9 +6,11 @@ use super::candidate::Candidate;
 use super::candidates::Candidates;
 use super::contact::ContactPair;
 use super::path::Piece;
+use super::rows::SUBSTEP;
 use super::rows::push;
 use super::start::Start;
 use super::{HardSphere, Partner};
+use crate::memory::collect;
 use crate::{Detector, Error};
 
 /// Depth up to which spheres do not count as overlapping, relative to the sum of their radii.
@@ -52,9 +54,8 @@ fn sites(count: usize, is_flat: bool) -> Result<Vec<DVec3>, Error> {
     }
     sites.sort_unstable();
     let vectors = sites.iter().take(count);
-    Ok(vectors
-        .map(|site| DVec3::new(site[1].into(), site[2].into(), site[3].into()))
-        .collect())
+    let vectors = vectors.map(|site| DVec3::new(site[1].into(), site[2].into(), site[3].into()));
+    collect(vectors, SUBSTEP)
 }
 
 /// Spreads spheres that are three or more at the same point over a heap that is like a ball, or like a disc in a plane, so

@@ -9,7 +9,8 @@ use super::pace::{Load, Pace, least, most_impacts};
 use super::path::Piece;
 use super::report::{Partner, Removal};
 use super::rest::Rest;
-use super::rows::push;
+use super::rows::SUBSTEP;
+use super::rows::{push, reserve};
 use super::rules::ResponseRule;
 use super::separate::separate_once;
 use super::setting::fall;
@@ -18,8 +19,10 @@ use super::state::{State, copied};
 use super::substep::Substep;
 use super::walls::MovingWalls;
 use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
+use crate::hits::sort_both;
 use crate::lattice::Lattice;
 use crate::limits::{CHUNK, MAX_SPHERES};
+use crate::memory::{collect_in_parallel, extend, filled};
 use crate::threads;
 use crate::{Detector, Domain, Error, MAX_MAGNITUDE};
 
@@ -100,7 +103,7 @@ impl Simulation {
         let lattice = Lattice::new(&options.domain)?;
         let detector = Detector::on_cpu();
         let state = State::new(&spheres, !lattice.is_open(), &options)?;
-        let walls = MovingWalls::new(&options.walls, &options.domain, options.one_sided_meshes);
+        let walls = MovingWalls::new(&options.walls, &options.domain, options.one_sided_meshes)?;
         let mut simulation = Self {
             spheres,
             state,
@@ -149,7 +152,7 @@ impl Simulation {
     }
 
     /// Calls the function `change`, which may change the spheres, for example their velocities. A
-    /// removed sphere stays removed. [`restore`](Self::restore) puts it back.
+    /// removed sphere stays removed, with a velocity of 0. [`restore`](Self::restore) puts it back.
     ///
     /// # Errors
     /// Returns [`Error::InvalidHardSphere`] if the function `change` sets a number of a sphere to a
@@ -163,6 +166,11 @@ impl Simulation {
         // has the last substeps.
         self.state.export(&mut spheres, &self.lattice);
         change(&mut spheres);
+        for (index, sphere) in spheres.iter_mut().enumerate() {
+            if self.is_removed(index) {
+                sphere.velocity = [0.0; 3];
+            }
+        }
         check_spheres(&spheres)?;
         self.spheres = spheres;
         self.state.import(&self.spheres);
@@ -296,7 +304,8 @@ impl Simulation {
     /// # Errors
     /// An error leaves the simulation at the end of the last complete substep: [`time`](Self::time) says when.
     ///
-    /// - [`Error::InvalidSimulation`] for a duration that is negative, not a number or above 2⁶⁰.
+    /// - [`Error::InvalidSimulation`] for a duration that is negative, not a number or above 2⁶⁰, or that changes
+    ///   [`time`](Self::time) by something else, because float64 numbers near the end are too far apart.
     /// - [`Error::InvalidHardSphere`] if a sphere may move so far that a coordinate exceeds 2⁶⁰ in magnitude, if it is so
     ///   far from the origin that float64 cannot represent its motion (numbers that are farther apart than a thousandth
     ///   of its radius, or than its motion in the step), or if the function passed to [`step_with`](Self::step_with) gives a sphere a velocity that is not finite or too
@@ -399,8 +408,9 @@ impl Simulation {
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<StepReport, Error> {
         self.check_resolution(duration)?;
+        self.check_time(duration)?;
         let mut report = StepReport {
-            wall_impulses: vec![[0.0; 3]; self.options.walls.simple().len()],
+            wall_impulses: filled(self.options.walls.simple().len(), [0.0; 3], SUBSTEP)?,
             ..StepReport::default()
         };
         let end = self.time + duration;
@@ -421,16 +431,7 @@ impl Simulation {
         }
         report.completed = self.time >= end;
         if self.options.contacts && result.is_ok() {
-            let pairs = self.rest.forces.pairs();
-            let pressing = pairs.filter(|(_, force)| *force > 0.0);
-            report
-                .began
-                .extend(pressing.map(|(&(sphere, partner, _), _)| (sphere, partner)));
-            report.began.sort_unstable();
-            report.began.dedup();
-            let contacts = report.began.clone();
-            report.compare_contacts(&self.contacts);
-            self.contacts = contacts;
+            result = self.compare_contacts(&mut report);
         }
         self.state.export(&mut self.spheres, &self.lattice);
         result?;
@@ -438,19 +439,41 @@ impl Simulation {
         Ok(report)
     }
 
+    /// Divides the contacts of a step by those of the step before.
+    fn compare_contacts(&mut self, report: &mut StepReport) -> Result<(), Error> {
+        let pairs = self.rest.forces.pairs();
+        let pressing = pairs.filter(|(_, force)| *force > 0.0);
+        let pressing = pressing.map(|(&(sphere, partner, _), _)| (sphere, partner));
+        extend(&mut report.began, pressing, SUBSTEP)?;
+        report.began.sort_unstable();
+        report.began.dedup();
+        let contacts = copied(&report.began)?;
+        report.compare_contacts(&self.contacts)?;
+        self.contacts = contacts;
+        Ok(())
+    }
+
     /// Returns the kinetic energy of all spheres of finite mass that have not been removed.
     pub fn kinetic_energy(&self) -> f64 {
         let spheres = self.state.spheres.par_chunks(CHUNK);
         let chunks = spheres.zip(self.state.removed.par_chunks(CHUNK));
-        let energies = chunks.map(|(spheres, removed)| {
+        let energy = |(spheres, removed): (&[HardSphere], &[bool])| {
             let all = spheres.iter().zip(removed);
             let present = all.filter(|(_, removed)| !**removed);
             present
                 .map(|(sphere, _)| sphere.kinetic_energy())
                 .sum::<f64>()
-        });
+        };
         // The sums of chunks are added in order, so the sum does not depend on the number of threads.
-        energies.collect::<Vec<_>>().into_iter().sum()
+        // Without spheres, `sum` would return -0.0.
+        let sum = |sum, energy| sum + energy;
+        let sums = threads::ready().and_then(|()| collect_in_parallel(chunks.map(energy), SUBSTEP));
+        if let Ok(sums) = sums {
+            return sums.into_iter().fold(0.0, sum);
+        }
+        let spheres = self.state.spheres.chunks(CHUNK);
+        let chunks = spheres.zip(self.state.removed.chunks(CHUNK));
+        chunks.map(energy).fold(0.0, sum)
     }
 
     /// Returns whether gravity may accelerate only some of the spheres.
@@ -581,9 +604,31 @@ impl Simulation {
         Ok(true)
     }
 
+    /// Makes room in the report for the impacts of a substep, so that no memory can be missing after the spheres have
+    /// moved.
+    fn make_room(&self, report: &mut StepReport) -> Result<(), Error> {
+        let islands = &self.substep.islands;
+        let real = || {
+            let islands = islands.list().iter();
+            islands.filter(|island| !island.members.is_empty())
+        };
+        let impacts = real().map(|island| islands.impacts(island).len()).sum();
+        if self.options.impact_list {
+            reserve(&mut report.impacts, impacts)?;
+        }
+        if self.options.contacts {
+            reserve(&mut report.began, impacts)?;
+        }
+        let removed = real().map(|island| islands.removed(island).len()).sum();
+        reserve(&mut report.removed, removed)?;
+        let missing = self.walls.len().saturating_sub(report.wall_impulses.len());
+        reserve(&mut report.wall_impulses, missing)
+    }
+
     /// Moves the spheres to the end of a substep, and adds the impacts of this substep to the
     /// report.
     fn complete(&mut self, duration: f64, end: f64, report: &mut StepReport) -> Result<(), Error> {
+        self.make_room(report)?;
         let Substep {
             islands,
             candidates,
@@ -654,10 +699,8 @@ impl Simulation {
             for removal in islands.removed(island) {
                 any_removed = true;
                 removed[removal.sphere as usize] = true;
-                report.removed.push(Removal {
-                    sphere: ids[removal.sphere as usize],
-                    ..*removal
-                });
+                let sphere = ids[removal.sphere as usize];
+                report.removed.push(Removal { sphere, ..*removal });
             }
             if self.options.impact_list {
                 report.impacts.extend_from_slice(islands.impacts(island));
@@ -797,7 +840,11 @@ impl Simulation {
             }
         }
         if owed.len() > before {
-            owed.sort_by_key(|(sphere, _)| *sphere);
+            let count = owed.len();
+            // What is to be kept comes first. The second list has no size.
+            sort_both(&mut owed, &mut vec![(); count], |(one, _), (other, _)| {
+                one.0.cmp(&other.0)
+            });
             owed.dedup_by_key(|(sphere, _)| *sphere);
         }
         let start = Start {
@@ -851,6 +898,27 @@ impl Simulation {
                 ),
             }),
         }
+    }
+
+    /// Returns an error if spheres or walls would move for another duration, because the time has a rounding error.
+    fn check_time(&self, duration: f64) -> Result<(), Error> {
+        let end = self.time + duration;
+        let lost = (end - self.time - duration).abs() > RESOLUTION * duration;
+        let fall = self.options.gravity.length() * duration;
+        let moves = |sphere: &HardSphere| {
+            let speed = sphere.motion().length() + if sphere.is_fixed() { 0.0 } else { fall };
+            speed * duration > 1e-9 * sphere.radius
+        };
+        if !lost || !(self.walls.any_moves() || self.state.spheres.par_iter().any(moves)) {
+            return Ok(());
+        }
+        Err(Error::InvalidSimulation {
+            problem: format!(
+                "the duration of the step is {duration:?}, but float64 numbers near the time {end:?} of its end are {:e} \
+                 apart; take longer steps, or create a new simulation, whose time begins at 0",
+                end.next_up() - end
+            ),
+        })
     }
 
     /// Discards the candidates and wakes what sleeps, after an edit.

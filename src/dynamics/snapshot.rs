@@ -10,6 +10,7 @@ use super::coded::{Coded, Coder, check, is_known};
 use super::walls::{MovingWalls, WallMotion};
 use super::{HardSphere, Simulation, SimulationOptions};
 use crate::lattice::Lattice;
+use crate::memory::filled;
 use crate::walls::vector;
 use crate::{Error, Mesh, Wall};
 
@@ -124,8 +125,10 @@ impl Simulation {
                 motion.velocity = vector(velocity);
             }
             let (of, domain) = (&options.walls, &options.domain);
-            *walls = MovingWalls::with_motions(of, motions, domain, options.one_sided_meshes, None);
-            *spheres = vec![HardSphere::blank(); count];
+            let one_sided = options.one_sided_meshes;
+            *walls =
+                MovingWalls::with_motions(of, motions, domain, one_sided, None).map_err(text)?;
+            *spheres = filled(count, HardSphere::blank(), "a snapshot").map_err(text)?;
             state.export(spheres, lattice);
         }
         time.code(coder)?;

@@ -116,15 +116,14 @@ impl State {
         self.hole = self.hole.min(id);
     }
 
-    /// Adds a sphere, and returns its index in the caller's order.
+    /// Adds a sphere at the end of the caller's order.
     pub(crate) fn add(
         &mut self,
         sphere: HardSphere,
         has_cells: bool,
         options: &SimulationOptions,
-    ) -> Result<usize, Error> {
-        let id = self.spheres.len();
-        let place = narrow(id);
+    ) -> Result<(), Error> {
+        let place = narrow(self.spheres.len());
         let Self {
             spheres,
             ids,
@@ -157,7 +156,7 @@ impl State {
         places.push(place);
         removed.push(false);
         self.count_restored();
-        Ok(id)
+        Ok(())
     }
 
     #[cfg(feature = "serde")]
@@ -193,7 +192,7 @@ impl State {
             "lists",
         )?;
         check(count <= MAX_SPHERES, "spheres")?;
-        self.places = vec![u32::MAX; count];
+        self.places = filled(u32::MAX, count).map_err(|error| error.to_string())?;
         for (&id, place) in self.ids.iter().zip(0..) {
             let entry = self.places.get_mut(id as usize);
             check(entry.is_some_and(|entry| *entry == u32::MAX), "indices")?;

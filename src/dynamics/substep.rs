@@ -8,9 +8,11 @@ use super::islands::Islands;
 use super::merge::settle;
 use super::narrow::narrow;
 use super::pace::Load;
+use super::rows::SUBSTEP;
 use super::rows::push;
 use super::start::Start;
 use super::straight::Straight;
+use crate::memory::{allocate, collect, collect_in_parallel};
 use crate::{Detector, Error};
 
 /// Number of spheres that a thread tests at a time.
@@ -64,8 +66,11 @@ impl Substep {
             }
             Ok(straight)
         });
-        let straight: Result<Vec<_>, Error> = straight.collect();
-        let mut straight = straight?;
+        let found = collect_in_parallel(straight, SUBSTEP)?;
+        let mut straight: Vec<Straight> = allocate(found.len() + 1, SUBSTEP)?;
+        for part in found {
+            straight.push(part?);
+        }
         let mut leavers = Vec::new();
         for &leaver in straight.iter().flat_map(|straight| &straight.leavers) {
             push(&mut leavers, leaver)?;
@@ -91,7 +96,7 @@ impl Substep {
 
         islands.reset(count)?;
 
-        let hits: Vec<_> = straight.into_iter().map(|straight| straight.hits).collect();
+        let hits = collect(straight.into_iter().map(|straight| straight.hits), SUBSTEP)?;
         settle(&hits, start, candidates, islands, detector).map(Some)
     }
 }

@@ -8,6 +8,8 @@ use glam::DVec3;
 
 use super::descent::{Polynomial, first_descent};
 use super::predict::RESTING;
+use crate::Error;
+use crate::memory::{collect, extend, out_of_memory, push};
 use crate::walls::{HalfSpace, Round, Solid, vector};
 use crate::{Wall, Walls};
 
@@ -477,17 +479,19 @@ fn nearest(corners: &[DVec3; 3], normal: DVec3, place: DVec3) -> (DVec3, Part) {
     nearest.unwrap_or((corners[0], Part::Corner(0)))
 }
 
+const MESHES: &str = "what adjoins triangles";
+
 /// The corners of a triangle, and a key. Triangles with different keys do not adjoin each other.
 type Keyed<K> = ([[f32; 3]; 3], K);
 
 /// Returns the triangles of all meshes. Their keys are the velocities and the groups of their meshes.
-pub(crate) fn adjoined(walls: &Walls) -> Vec<Keyed<([u32; 3], u32)>> {
+pub(crate) fn adjoined(walls: &Walls) -> Result<Vec<Keyed<([u32; 3], u32)>>, Error> {
     let triangles = walls.meshes().iter().flat_map(|mesh| {
         let key = (mesh.velocity().map(f32::to_bits), mesh.groups());
         let corners = mesh.triangles().iter();
         corners.map(move |corners| (corners.map(|k| mesh.vertices()[k as usize]), key))
     });
-    triangles.collect()
+    collect(triangles, MESHES)
 }
 
 /// Finds what adjoins each triangle: the triangles that share an edge or a corner with it. Corners are the same if they
@@ -495,7 +499,7 @@ pub(crate) fn adjoined(walls: &Walls) -> Vec<Keyed<([u32; 3], u32)>> {
 pub(crate) fn surroundings<K: Copy + Eq + Hash>(
     triangles: &[Keyed<K>],
     one_sided: bool,
-) -> Vec<Surroundings> {
+) -> Result<Vec<Surroundings>, Error> {
     let bits = |place: [f32; 3]| place.map(|x| if x == 0.0 { 0 } else { x.to_bits() });
     let mut at_edges: HashMap<_, Vec<DVec3>> = HashMap::new();
     let mut at_corners: HashMap<_, Vec<DVec3>> = HashMap::new();
@@ -505,26 +509,33 @@ pub(crate) fn surroundings<K: Copy + Eq + Hash>(
     };
     for &(corners, key) in triangles {
         let places = corners.map(vector);
+        let room = at_edges
+            .try_reserve(3)
+            .and_then(|()| at_corners.try_reserve(3));
+        room.map_err(|_| out_of_memory::<Keyed<K>>(triangles.len(), MESHES))?;
         for k in 0..3 {
             let [from, to, third] = [0, 1, 2].map(|n| places[(k + n) % 3]);
             let along = (to - from).normalize_or_zero();
             let into = (third - from) - along * along.dot(third - from);
             let edge = at_edges.entry(edge_key(&corners, k, key)).or_default();
-            edge.push(into.normalize_or_zero());
+            push(edge, into.normalize_or_zero(), MESHES)?;
             let corner = at_corners.entry((bits(corners[k]), key)).or_default();
-            corner.extend([along, (third - from).normalize_or_zero()]);
+            extend(corner, [along, (third - from).normalize_or_zero()], MESHES)?;
         }
     }
-    let shared = |list: Vec<DVec3>| Arc::<[DVec3]>::from(list);
-    let at_edges: HashMap<_, _> = at_edges.into_iter().map(|(k, v)| (k, shared(v))).collect();
-    let at_corners: HashMap<_, _> = at_corners
-        .into_iter()
-        .map(|(k, v)| (k, shared(v)))
-        .collect();
+    let (at_edges, at_corners) = (shared(at_edges)?, shared(at_corners)?);
     let all = triangles.iter().map(|&(corners, key)| Surroundings {
         edges: [0, 1, 2].map(|k| at_edges[&edge_key(&corners, k, key)].clone()),
         corners: corners.map(|corner| at_corners[&(bits(corner), key)].clone()),
         one_sided,
     });
-    all.collect()
+    collect(all, MESHES)
+}
+
+fn shared<K: Eq + Hash>(lists: HashMap<K, Vec<DVec3>>) -> Result<HashMap<K, Arc<[DVec3]>>, Error> {
+    let mut all = HashMap::new();
+    let room = all.try_reserve(lists.len());
+    room.map_err(|_| out_of_memory::<(K, Arc<[DVec3]>)>(lists.len(), MESHES))?;
+    all.extend(lists.into_iter().map(|(key, list)| (key, list.into())));
+    Ok(all)
 }

@@ -8,9 +8,10 @@ use super::candidate::{Candidate, known};
 use super::narrow::narrow;
 use super::narrow::next_up;
 use super::report::Partner;
-use super::rows::{push, reserve};
+use super::rows::SUBSTEP;
 use super::surface::{Surface, adjoined, surroundings};
 use crate::lattice::{Lattice, MAX_CELLS};
+use crate::memory::{collect, push, reserve};
 use crate::walls::{CylinderImages, Path, Round, Solid, vector};
 use crate::{Detector, Domain, Error, Mesh, Sphere, Step, Walls};
 
@@ -103,16 +104,18 @@ pub(crate) struct Searching<'a> {
     pub(crate) duration: f64,
 }
 
+const WALLS: &str = "the walls of a simulation";
+
 impl MovingWalls {
     /// Returns walls that have been where their shapes are at time 0.
-    pub(crate) fn new(walls: &Walls, domain: &Domain, one_sided: bool) -> Self {
+    pub(crate) fn new(walls: &Walls, domain: &Domain, one_sided: bool) -> Result<Self, Error> {
         let simple = walls.simple().iter().map(|wall| wall.velocity());
         let velocities = simple.chain(walls.meshes().iter().map(Mesh::velocity));
         let motions = velocities.map(|velocity| WallMotion {
             velocity: vector(velocity),
             ..WallMotion::default()
         });
-        Self::with_motions(walls, motions.collect(), domain, one_sided, None)
+        Self::with_motions(walls, collect(motions, WALLS)?, domain, one_sided, None)
     }
 
     /// Returns walls with these motions. The triangles are those of `before`, if it is given.
@@ -121,27 +124,30 @@ impl MovingWalls {
         motions: Vec<WallMotion>,
         domain: &Domain,
         one_sided: bool,
-        before: Option<Self>,
-    ) -> Self {
+        before: Option<&mut Self>,
+    ) -> Result<Self, Error> {
         let mut moving = Self {
             motions,
             ..Self::default()
         };
         let simple = walls.simple().iter().zip(&moving.motions);
         for ((wall, motion), number) in simple.zip(0..) {
-            moving.list.push(MovingWall {
+            let listed = MovingWall {
                 surface: Surface::of_wall(wall),
                 motion: *motion,
                 restitution: wall.restitution(),
                 groups: wall.groups(),
                 tells_apart: [true; 3],
-            });
+            };
+            push(&mut moving.list, listed, WALLS)?;
             let round = match wall.solid() {
                 Solid::HalfSpace(_) => None,
                 Solid::Round(round) => Some(round),
             };
             match round.and_then(|round| round.ball()) {
-                Some(bound) if !domain.is_open() => moving.bounded.push((number, bound)),
+                Some(bound) if !domain.is_open() => {
+                    push(&mut moving.bounded, (number, bound), WALLS)?;
+                }
                 _ => {
                     let images =
                         round.and_then(|round| Some((round, CylinderImages::new(&round, domain)?)));
@@ -149,25 +155,30 @@ impl MovingWalls {
                         let images = images.as_ref().map(|(_, images)| images);
                         wall.tells_apart = images.map_or([false; 3], CylinderImages::edges);
                     }
-                    moving.unbounded.push(Unbounded { number, images });
+                    push(&mut moving.unbounded, Unbounded { number, images }, WALLS)?;
                 }
             }
         }
         match before {
-            Some(mut before) => {
+            Some(before) => {
                 let first = narrow(walls.simple().len());
+                // If memory runs out, `before` is as it was.
+                let kept = before.list.len() - first as usize;
+                reserve(&mut moving.list, kept, WALLS)?;
+                reserve(&mut moving.bounded, before.bounded.len(), WALLS)?;
                 moving.list.extend(before.list.drain(first as usize..));
-                before.bounded.retain(|&(number, _)| number >= first);
-                moving.bounded.append(&mut before.bounded);
+                let bounded = before.bounded.iter();
+                let bounded = bounded.filter(|(number, _)| *number >= first);
+                moving.bounded.extend(bounded.copied());
             }
-            None => moving.add_triangles(walls, one_sided),
+            None => moving.add_triangles(walls, one_sided)?,
         }
         let mut all = moving.motions.iter();
         moving.any_moves = all.any(|motion| motion.velocity != DVec3::ZERO && !motion.off);
-        moving
+        Ok(moving)
     }
 
-    fn add_triangles(&mut self, walls: &Walls, one_sided: bool) {
+    fn add_triangles(&mut self, walls: &Walls, one_sided: bool) -> Result<(), Error> {
         let Self {
             motions,
             list,
@@ -178,11 +189,11 @@ impl MovingWalls {
         let lengths = walls.meshes().iter().map(|mesh| mesh.triangles().len());
         let each = lengths.zip(motions);
         let motion_of_each = each.flat_map(|(length, motion)| (0..length).map(move |_| motion));
-        let triangles = adjoined(walls).into_iter().zip(motion_of_each);
+        let triangles = adjoined(walls)?.into_iter().zip(motion_of_each);
         // Meshes adjoin if they have moved alike.
         let triangles = triangles.map(|((corners, key), motion)| (corners, (key, motion.bits())));
-        let triangles: Vec<_> = triangles.collect();
-        let mut around = surroundings(&triangles, one_sided).into_iter();
+        let triangles = collect(triangles, WALLS)?;
+        let mut around = surroundings(&triangles, one_sided)?.into_iter();
         let mut triangles = triangles.into_iter();
         let mut number = walls.simple().len();
         for (mesh, motion) in walls.meshes().iter().zip(motions) {
@@ -190,17 +201,19 @@ impl MovingWalls {
                 let (Some((corners, _)), Some(around)) = (triangles.next(), around.next()) else {
                     break;
                 };
-                list.push(MovingWall {
+                let listed = MovingWall {
                     surface: Surface::triangle(corners, around),
                     motion: *motion,
                     restitution: mesh.restitution(),
                     groups: bound.groups,
                     tells_apart: [true; 3],
-                });
-                bounded.push((narrow(number), *bound));
+                };
+                push(list, listed, WALLS)?;
+                push(bounded, (narrow(number), *bound), WALLS)?;
                 number += 1;
             }
         }
+        Ok(())
     }
 
     /// Returns the motions of the simple shapes, and then those of the meshes.
@@ -290,16 +303,20 @@ impl MovingWalls {
             if sphere.is_fixed() || own.ignores(&as_sphere) {
                 continue;
             }
+            let mut failed = None;
             let mut test = |image| {
                 let center = origins[index as usize] + lattice.shift(image) - displaced;
                 let rounding = 8.0 * f64::EPSILON * (center.length() + displaced.length());
                 let reach = pads[index as usize] + travel + rounding;
                 if surface.gap(center, sphere.radius) <= reach {
-                    found.push(Candidate {
-                        sphere: index,
-                        partner: Partner::Wall(number),
+                    let partner = Partner::Wall(number);
+                    let (sphere, image) = (index, image);
+                    let candidate = Candidate {
+                        sphere,
+                        partner,
                         image,
-                    });
+                    };
+                    failed = failed.take().or(push(found, candidate, WALLS).err());
                 }
             };
             match &wall.images {
@@ -314,8 +331,11 @@ impl MovingWalls {
                         set: None,
                         limit: MAX_CELLS,
                     })?;
-                    reaching.each(test);
+                    reaching.each(&mut test);
                 }
+            }
+            if let Some(error) = failed {
+                return Err(error);
             }
         }
         Ok(())
@@ -369,14 +389,14 @@ impl MovingWalls {
                 let reach = (reach + rounding) * (1.0 + 1e-9)
                     + 8.0 * f64::EPSILON * (center.length() + displaced.length());
                 let path = Path::new(rounded.to_array(), next_up(reach), [0.0; 3]);
-                push(&mut who, (index, reach))?;
-                push(&mut paths, path)?;
+                push(&mut who, (index, reach), WALLS)?;
+                push(&mut paths, path, WALLS)?;
             }
             if who.is_empty() {
                 continue;
             }
             mesh.tree().each(&paths, &mut |near| {
-                reserve(found, near.len())?;
+                reserve(found, near.len(), WALLS)?;
                 for &(place, triangle) in near {
                     let (index, reach) = who[place as usize];
                     let number = number + triangle;
@@ -403,10 +423,10 @@ impl MovingWalls {
         found: &mut Vec<Candidate>,
     ) -> Result<(), Error> {
         let who = searching.who.iter();
-        let own: Vec<_> = who.map(|&index| searching.padded[index as usize]).collect();
+        let own = collect(who.map(|&index| searching.padded[index as usize]), SUBSTEP)?;
         let bounded = self.bounded.iter();
         let bounded = bounded.map(|(number, bound)| (*number, bound, &self.get(*number).motion));
-        let bounded: Vec<_> = bounded.filter(|(.., motion)| !motion.off).collect();
+        let bounded = collect(bounded.filter(|(.., motion)| !motion.off), SUBSTEP)?;
         let bounds = bounded.iter().map(|(_, bound, motion)| {
             let center = vector(bound.center) + motion.displacement(searching.time);
             let rounded = center.as_vec3();
@@ -418,7 +438,7 @@ impl MovingWalls {
                 ..Sphere::new(rounded, next_up(radius))
             }
         });
-        let bounds: Vec<_> = bounds.collect();
+        let bounds = collect(bounds, SUBSTEP)?;
         let step = Step::between(&own, &bounds, 0.0).in_domain(lattice.domain());
         let near = detector.detect(&step).map_err(|error| {
             let ids = searching.who.iter();
@@ -430,11 +450,17 @@ impl MovingWalls {
             if searching.spheres[sphere as usize].is_fixed() {
                 continue;
             }
-            found.push(Candidate {
-                sphere,
-                partner: Partner::Wall(bounded[pair.b as usize].0),
-                image: image.map(|n| -n),
-            });
+            let partner = Partner::Wall(bounded[pair.b as usize].0);
+            let image = image.map(|n| -n);
+            push(
+                found,
+                Candidate {
+                    sphere,
+                    partner,
+                    image,
+                },
+                WALLS,
+            )?;
         }
         Ok(())
     }

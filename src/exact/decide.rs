@@ -230,9 +230,9 @@ pub(crate) fn settle(
     listed.extend(all.map(|(&pair, &image)| ImageCollision::new(pair, image)));
     let settled = settle_listed(spheres, step, &mut listed)?;
     pairs.clear();
-    pairs.extend(listed.iter().map(|listed| *listed.pair()));
+    crate::memory::extend(pairs, listed.iter().map(|listed| *listed.pair()), LIST)?;
     images.clear();
-    images.extend(listed.iter().map(|listed| listed.image));
+    crate::memory::extend(images, listed.iter().map(|listed| listed.image), LIST)?;
     Ok(settled)
 }
 

@@ -165,6 +165,22 @@ fn compare(gpu: &Gpu, cases: &[Case]) -> [usize; 2] {
     [open, touching]
 }
 
+/// A pair near tangency, or, if `changes`, the same pair with another radius.
+fn tangent_case(kind: Kind, changes: bool, rng: &mut Rng) -> Case {
+    let pair = Pair::new(kind, rng);
+    let mut case = Case::open(&pair);
+    if changes {
+        let part = 2.0 * rng.f32() - 1.0;
+        case.spheres[0].radius *= 1.0 + part * 2_f32.powi(-rng.i32(0..30));
+    }
+    let mut factor = || {
+        let low = rng.u32(1 << 23..200 << 23);
+        f32::from_bits(low & !((1 << rng.u32(0..24)) - 1))
+    };
+    case.factors = [factor(), factor()];
+    case
+}
+
 /// Tests pairs near tangency, and the same pairs with other radii, so that they overlap, touch or miss by far. Both the
 /// host and an oracle decide them.
 #[test]
@@ -174,18 +190,7 @@ fn pairs_near_tangency_are_decided_as_by_exact_arithmetic() {
         let mut rng = Rng::with_seed(number as u64);
         let mut cases = Vec::new();
         for round in 0..20_000 {
-            let pair = Pair::new(kind, &mut rng);
-            let mut case = Case::open(&pair);
-            if round % 2 == 1 {
-                let part = 2.0 * rng.f32() - 1.0;
-                case.spheres[0].radius *= 1.0 + part * 2_f32.powi(-rng.i32(0..30));
-            }
-            let factor = |rng: &mut Rng| {
-                let low = rng.u32(1 << 23..200 << 23);
-                f32::from_bits(low & !((1 << rng.u32(0..24)) - 1))
-            };
-            case.factors = [factor(&mut rng), factor(&mut rng)];
-            cases.push(case);
+            cases.push(tangent_case(kind, round % 2 == 1, &mut rng));
         }
         for case in cases.iter().take(500) {
             let [a, b] = &case.spheres;
@@ -321,34 +326,66 @@ fn displacements_of_too_many_bits_are_left_open() {
     assert_eq!(compare(&adapter(), &cases), [3, 0]);
 }
 
-/// Tests pairs of random numbers of any size and with few or many digits: no such pair is decided wrongly.
-#[test]
-fn pairs_of_any_numbers_are_decided_as_by_the_host_or_left_open() {
-    let gpu = adapter();
-    let mut rng = Rng::with_seed(9);
-    let number = |rng: &mut Rng, [low, spread]: [i32; 2]| {
-        let x = 2_f64.powi(low + rng.i32(0..spread)) * (rng.f64() - 0.5);
+/// A pair of random numbers of any size and with few or many digits.
+fn any_case(rng: &mut Rng) -> Case {
+    let low = [rng.i32(-149..0), [4, 16, 60][rng.usize(..3)]];
+    let number = |rng: &mut Rng| {
+        let x = 2_f64.powi(low[0] + rng.i32(0..low[1])) * (rng.f64() - 0.5);
         let mask = (1_u32 << rng.u32(0..24)) - 1;
         f32::from_bits((x as f32).to_bits() & !mask)
     };
-    let mut cases = Vec::new();
-    for _ in 0..200_000 {
-        let low = [rng.i32(-149..0), [4, 16, 60][rng.usize(..3)]];
-        let mut sphere = || {
-            let place = [0; 3].map(|_| number(&mut rng, low));
-            let motion = [0; 3].map(|_| number(&mut rng, low));
-            Sphere::new(place, number(&mut rng, low).abs()).with_velocity(motion)
-        };
-        let spheres = [sphere(), sphere()];
-        cases.push(Case {
-            spheres,
-            dt: [0.0, 1.0, 2_f32.powi(60)][rng.usize(..3)],
-            domain: Domain::open(),
-            image: [0; 3],
-            factors: [1.0; 2],
-        });
+    let spheres = [0; 2].map(|_| {
+        let [place, motion] = [0; 2].map(|_| [0; 3].map(|_| number(rng)));
+        Sphere::new(place, number(rng).abs()).with_velocity(motion)
+    });
+    Case {
+        spheres,
+        dt: [0.0, 1.0, 2_f32.powi(60)][rng.usize(..3)],
+        domain: Domain::open(),
+        image: [0; 3],
+        factors: [1.0; 2],
     }
-    let [open, touching] = compare(&gpu, &cases);
+}
+
+#[test]
+fn pairs_of_any_numbers_are_decided_as_by_the_host_or_left_open() {
+    let mut rng = Rng::with_seed(9);
+    let cases: Vec<Case> = (0..200_000).map(|_| any_case(&mut rng)).collect();
+    let [open, touching] = compare(&adapter(), &cases);
     println!("{open} open, {touching} touch");
     assert!(touching > 20_000 && open < 150_000, "{open} {touching}");
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn ten_million_pairs_are_decided_as_by_the_host_or_left_open() {
+    let gpu = adapter();
+    let in_range = |case: &Case| {
+        let all = case.spheres.iter().flat_map(|sphere| sphere.center);
+        all.into_iter().all(|x| x.abs() < MAX_MAGNITUDE)
+    };
+    let (mut pairs, mut open, mut touching) = (0, 0, 0);
+    for seed in 1000.. {
+        let mut rng = Rng::with_seed(seed);
+        let mut cases: Vec<Case> = Vec::new();
+        for round in 0..100_000 {
+            let kind = KINDS[round % KINDS.len()];
+            cases.push(tangent_case(kind, rng.bool(), &mut rng));
+            cases.push(periodic_case(&mut rng));
+            cases.push(any_case(&mut rng));
+        }
+        cases.retain(in_range);
+        let counts = compare(&gpu, &cases);
+        pairs += cases.len();
+        open += counts[0];
+        touching += counts[1];
+        if pairs >= 10_000_000 {
+            break;
+        }
+    }
+    println!("{open} of {pairs} open, {touching} touch");
+    assert!(
+        touching > pairs / 10 && open < pairs / 2,
+        "{open} {touching}"
+    );
 }

@@ -2,7 +2,10 @@
 //! `shaders/reduce/changes.wgsl`.
 
 use super::sort::sort;
-use crate::{Hits, Number, Touching};
+use crate::memory::{collect, push};
+use crate::{Error, Hits, Number, Touching};
+
+const CHANGES: &str = "the changes between two lists";
 
 /// Pairs, and contacts with walls, that began, lasted and ended between two steps. Each pair is stored as its indices `[a,
 /// b]`, and each list is sorted. See
@@ -36,39 +39,41 @@ pub(crate) type Pairs<'a, P> = (&'a [P], &'a [[i32; 3]]);
 pub(crate) fn changes<T: Number, H: Touching<T>>(
     previous: Pairs<'_, H>,
     pairs: Pairs<'_, H>,
-) -> [Hits<[u32; 2]>; 3] {
+) -> Result<[Hits<[u32; 2]>; 3], Error> {
     let periodic = !previous.1.is_empty() || !pairs.1.is_empty();
-    let [before, now] = [previous, pairs].map(in_order::<T, H>);
+    let [before, now] = [in_order::<T, H>(previous)?, in_order::<T, H>(pairs)?];
     let [mut began, mut lasted, mut ended] = [(); 3].map(|()| Hits::default());
     let add = |(pair, image), to: &mut Hits<_>| {
-        to.items.push(pair);
+        push(&mut to.items, pair, CHANGES)?;
         if periodic {
-            to.images.push(image);
+            push(&mut to.images, image, CHANGES)?;
         }
+        Ok(())
     };
     let mut before = before.into_iter().peekable();
     for pair in now {
         while let Some(other) = before.next_if(|other| *other < pair) {
-            add(other, &mut ended);
+            add(other, &mut ended)?;
         }
         if before.next_if_eq(&pair).is_some() {
-            add(pair, &mut lasted);
+            add(pair, &mut lasted)?;
         } else {
-            add(pair, &mut began);
+            add(pair, &mut began)?;
         }
     }
-    before.for_each(|pair| add(pair, &mut ended));
-    [began, lasted, ended]
+    before.try_for_each(|pair| add(pair, &mut ended))?;
+    Ok([began, lasted, ended])
 }
 
-fn in_order<T: Number, H: Touching<T>>((pairs, images): Pairs<'_, H>) -> Vec<([u32; 2], [i32; 3])> {
+type Named = ([u32; 2], [i32; 3]);
+
+fn in_order<T: Number, H: Touching<T>>((pairs, images): Pairs<'_, H>) -> Result<Vec<Named>, Error> {
     let image = |index: usize| images.get(index).copied().unwrap_or_default();
     let pairs = pairs.iter().enumerate();
-    let mut pairs: Vec<_> = pairs
-        .map(|(index, pair)| (pair.sides(), image(index)))
-        .collect();
+    let named = pairs.map(|(index, pair)| (pair.sides(), image(index)));
+    let mut pairs = collect(named, CHANGES)?;
     if !pairs.is_sorted_by(|one, next| one < next) {
         sort(&mut pairs, |pair| *pair);
     }
-    pairs
+    Ok(pairs)
 }

@@ -2,9 +2,12 @@
 //! GPU.
 
 use super::rows::rows;
-use crate::Number;
 use crate::Touching as _;
+use crate::memory::{copied, filled};
 use crate::shared::sets::Sets;
+use crate::{Error, Number};
+
+const CONTACTS: &str = "the contacts of the spheres";
 
 /// The contacts of each sphere, as indices into
 /// [`Collisions::pairs`](crate::Collisions::pairs). See
@@ -33,12 +36,16 @@ impl Contacts {
     }
 }
 
-pub(crate) fn contacts<T: Number>(pairs: &[T::Collision], spheres: usize, sets: Sets) -> Contacts {
+pub(crate) fn contacts<T: Number>(
+    pairs: &[T::Collision],
+    spheres: usize,
+    sets: Sets,
+) -> Result<Contacts, Error> {
     let numbered = || {
         let pairs = pairs.iter().zip(0..=u32::MAX);
         pairs.filter_map(|(pair, index)| Some((rows(pair.sides(), spheres, sets)?, index)))
     };
-    let mut offsets = vec![0; spheres + 1];
+    let mut offsets: Vec<usize> = filled(spheres + 1, 0, CONTACTS)?;
     for row in numbered().flat_map(|(rows, _)| rows) {
         offsets[row] += 1;
     }
@@ -46,8 +53,8 @@ pub(crate) fn contacts<T: Number>(pairs: &[T::Collision], spheres: usize, sets: 
     for offset in &mut offsets {
         sum += std::mem::replace(offset, sum);
     }
-    let mut next = offsets.clone();
-    let mut indices = vec![0; sum];
+    let mut next = copied(&offsets, CONTACTS)?;
+    let mut indices = filled(sum, 0, CONTACTS)?;
     for side in [1, 0] {
         for (rows, index) in numbered() {
             let place = &mut next[rows[side]];
@@ -55,5 +62,5 @@ pub(crate) fn contacts<T: Number>(pairs: &[T::Collision], spheres: usize, sets: 
             *place += 1;
         }
     }
-    Contacts { offsets, indices }
+    Ok(Contacts { offsets, indices })
 }

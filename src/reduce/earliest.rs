@@ -3,8 +3,9 @@
 
 use super::rows::rows;
 use crate::Touching as _;
+use crate::memory::filled;
 use crate::shared::sets::Sets;
-use crate::{Number, Partner};
+use crate::{Error, Number, Partner};
 
 /// The first impact of a sphere. See [`Collisions::earliest`](crate::Collisions::earliest).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,8 +30,8 @@ pub(crate) fn earliest<T: Number>(
     images: &[[i32; 3]],
     spheres: usize,
     sets: Sets,
-) -> Vec<Option<Earliest<T>>> {
-    let mut earliest: Vec<Option<Earliest<T>>> = vec![None; spheres];
+) -> Result<Vec<Option<Earliest<T>>>, Error> {
+    let mut earliest: Vec<Option<Earliest<T>>> = filled(spheres, None, "the first impacts")?;
     for (index, pair) in pairs.iter().enumerate() {
         let [of_a, of_b] = pair.sides();
         let Some([a, b]) = rows([of_a, of_b], spheres, sets) else {
@@ -54,7 +55,7 @@ pub(crate) fn earliest<T: Number>(
             }
         }
     }
-    earliest
+    Ok(earliest)
 }
 
 /// Replaces an impact by that with a wall if it is earlier. `images` are those of the sphere,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bytemuck::Zeroable;
 
 use crate::Error;
-use crate::memory::resized;
+use crate::memory::{self, resized};
 
 /// Its items at first have unspecified values.
 #[derive(Debug)]
@@ -44,6 +44,12 @@ impl<T> ReusedVec<T> {
     pub(crate) fn refill(&mut self, items: impl Iterator<Item = T>) -> &mut [T] {
         self.empty().extend(items);
         &mut self.items
+    }
+
+    /// Makes room for `count` items of the next use.
+    pub(crate) fn room(&mut self, count: usize, what: &'static str) -> Result<(), Error> {
+        let more = count.saturating_sub(self.items.len());
+        memory::reserve(&mut self.items, more, what)
     }
 
     /// The vector is not needed now. Unless it is freed, it keeps its items.

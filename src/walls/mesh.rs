@@ -11,7 +11,7 @@ use super::triangle::{Defect, Triangle};
 use super::wall::{check_motion, check_restitution};
 use crate::error::Shortest;
 use crate::limits::MAX_SPHERES;
-use crate::memory::allocate;
+use crate::memory::{allocate, collect};
 use crate::number::sealed::{Family, Numbers, Split};
 use crate::{Error, MAX_MAGNITUDE, Number, Sphere};
 
@@ -109,7 +109,7 @@ impl<T: Number> Mesh<T> {
             .enumerate()
             .filter_map(|(k, one)| Some((k, one.err()?)));
         if let Some((triangle, problem)) = faults.next() {
-            let others: Vec<usize> = faults.map(|(triangle, _)| triangle).collect();
+            let others = collect(faults.map(|(triangle, _)| triangle), "the faults of a mesh")?;
             let problem = with_others(problem, &others);
             return Err(Error::InvalidTriangle { triangle, problem });
         }

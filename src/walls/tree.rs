@@ -24,7 +24,7 @@ use wide::f32x4;
 
 use crate::Error;
 use crate::lanes::{Bits, LANES, Real, each, three};
-use crate::memory::allocate;
+use crate::memory::{allocate, collect, filled, push};
 
 /// Bound of the rounding errors of the tests of spheres at boxes and cells, relative to the magnitudes of the
 /// coordinates and lengths.
@@ -307,13 +307,13 @@ impl Tree {
         let mut nodes = allocate(count / 3 + 32, MEMORY)?;
         let mut levels = Vec::new();
         loop {
-            levels.push(nodes.len() as u32);
+            push(&mut levels, nodes.len() as u32, MEMORY)?;
             nodes.extend(below.chunks(LANES).map(TriangleNode::new));
             if below.len() <= LANES {
                 break;
             }
             let joint = |boxes: &[Ends]| boxes.iter().copied().fold(NOWHERE, joined);
-            below = below.chunks(LANES).map(joint).collect();
+            below = collect(below.chunks(LANES).map(joint), MEMORY)?;
         }
         Ok(Self {
             around,
@@ -370,15 +370,15 @@ impl Tree {
 
     /// Finds all pairs of a sphere and a triangle that the sphere may touch. Passes them to `found` in groups of at
     /// most [`MOST_PAIRS`]: the place of the sphere in `paths`, and the index of the triangle.
-    pub(crate) fn each<E>(
+    pub(crate) fn each<E: From<Error>>(
         &self,
         paths: &[Path<f32>],
         found: &mut impl FnMut(&[(u32, u32)]) -> Result<(), E>,
     ) -> Result<(), E> {
         let levels = self.levels.len();
-        let in_lanes: Vec<_> = paths.iter().map(PathInLanes::new).collect();
-        let roots: Vec<_> = (0..paths.len() as u32).map(|sphere| (sphere, 0)).collect();
-        let mut lists = vec![[(0, 0); MOST_PAIRS]; levels];
+        let in_lanes = collect(paths.iter().map(PathInLanes::new), MEMORY)?;
+        let roots = collect((0..paths.len() as u32).map(|sphere| (sphere, 0)), MEMORY)?;
+        let mut lists = filled(levels, [(0, 0); MOST_PAIRS], MEMORY)?;
         for roots in roots.chunks(MOST_NODES) {
             self.descend(levels, roots, &in_lanes, &mut lists, found)?;
         }

@@ -210,8 +210,8 @@ impl<T: Number> Wall<T> {
         Self { groups, ..self }
     }
 
-    /// Returns the same wall with this coefficient of restitution, from 0 to 1, for a
-    /// [`Simulation`](crate::Simulation) on the CPU. Without it, the wall has that of
+    /// Returns the same wall with this coefficient of restitution, from 0 to 1, for a simulation of hard spheres. Without it,
+    /// the wall has that of
     /// [`SimulationOptions::with_wall_restitution`](crate::SimulationOptions::with_wall_restitution).
     #[must_use]
     pub fn with_restitution(mut self, restitution: f64) -> Self {

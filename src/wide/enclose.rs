@@ -10,6 +10,7 @@ use super::sphere::{WideSphere, without_groups};
 use crate::error::Field;
 use crate::lattice::{MAX_CELLS, duals, reduce};
 use crate::limits::CHUNK;
+use crate::memory::allocate;
 use crate::number::sealed::Numbers;
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
@@ -551,7 +552,7 @@ impl WideFrame {
             let measured = match *source {
                 Source::Packed(given, has_groups) => {
                     let chunks = of_set.par_chunks_mut(CHUNK).zip(given.par_chunks(CHUNK));
-                    let wraps = chunks_of(of_wraps, given.len());
+                    let wraps = chunks_of(of_wraps, given.len())?;
                     let chunks = chunks.zip(wraps);
                     chunks
                         .map(|((spheres, given), wraps)| {
@@ -562,7 +563,7 @@ impl WideFrame {
                 Source::Columns(columns) => {
                     let (of_packed, rest) = std::mem::take(&mut packed).split_at_mut(source.len());
                     packed = rest;
-                    let wraps = chunks_of(of_wraps, of_packed.len());
+                    let wraps = chunks_of(of_wraps, of_packed.len())?;
                     let chunks = of_set
                         .par_chunks_mut(CHUNK)
                         .zip(of_packed.par_chunks_mut(CHUNK));
@@ -720,13 +721,14 @@ fn most(x: f64, y: f64) -> f64 {
 fn chunks_of(
     list: &mut [[i32; 3]],
     count: usize,
-) -> impl IndexedParallelIterator<Item = &mut [[i32; 3]]> {
-    let all: Vec<&mut [[i32; 3]]> = if list.is_empty() {
-        (0..count.div_ceil(CHUNK)).map(|_| &mut [][..]).collect()
+) -> Result<impl IndexedParallelIterator<Item = &mut [[i32; 3]]>, Error> {
+    let mut all: Vec<&mut [[i32; 3]]> = allocate(count.div_ceil(CHUNK), "the enclosing spheres")?;
+    if list.is_empty() {
+        all.extend((0..count.div_ceil(CHUNK)).map(|_| &mut [][..]));
     } else {
-        list.chunks_mut(CHUNK).collect()
-    };
-    all.into_par_iter()
+        all.extend(list.chunks_mut(CHUNK));
+    }
+    Ok(all.into_par_iter())
 }
 
 /// What is found out about spheres while they are enclosed.

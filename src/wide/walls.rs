@@ -7,7 +7,7 @@ use super::WideSphere;
 use super::enclose::{Cell64, Enclosed, LARGEST, Measured, Sample, Source, U, WideFrame};
 use crate::cpu::WallHits;
 use crate::limits::CHUNK;
-use crate::memory::{LIST, allocate, resized};
+use crate::memory::{LIST, allocate, collect, resized};
 use crate::number::sealed::Numbers as _;
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
@@ -44,13 +44,13 @@ struct KeptWalls {
 
 impl KeptWalls {
     /// Returns the meshes of a step, with those of the last step that have the same triangles.
-    fn meshes(&mut self, walls: &Walls<f64>) -> Vec<KeptMesh> {
+    fn meshes(&mut self, walls: &Walls<f64>) -> Result<Vec<KeptMesh>, Error> {
         let mut last = std::mem::take(&mut self.meshes).into_iter();
         let meshes = walls.meshes().iter().map(|mesh| match last.next() {
             Some(kept) if kept.given.shares_shape(mesh) => kept,
             _ => KeptMesh::new(mesh),
         });
-        meshes.collect()
+        collect(meshes, "the enclosing vertices")
     }
 }
 
@@ -136,7 +136,7 @@ impl Enclosed<'_> {
         let cell = Cell64::given(&self.domain)?;
         let mut sample = Sample::new(&given, None);
         let WallsMemory { spheres, kept } = memory;
-        let mut meshes = kept.meshes(walls);
+        let mut meshes = kept.meshes(walls)?;
         let longest = cell.map_or(0.0, |cell| cell.longest());
         let size = |sample: &Sample| {
             let of_walls = EnclosingWalls::size(walls, &meshes, sample, self.dt);

@@ -123,7 +123,7 @@ fn the_image_of_a_sphere_touches_a_wall() {
     // edge along x. `earliest` names the image of the wall that touches the sphere: the wall
     // displaced by +1 edge along x.
     assert_eq!(
-        found.earliest()[0].map(|first| (first.partner, first.image)),
+        found.earliest().expect("it fits in memory")[0].map(|first| (first.partner, first.image)),
         Some((Partner::Wall(0), [1, 0, 0]))
     );
 }

@@ -187,7 +187,9 @@ fn the_earliest_impact_is_over_spheres_and_walls() {
     ];
     let wall = |offset: f32| Walls::from_iter([Wall::half_space([-1.0, 0.0, 0.0], -offset)]);
     let earliest = |offset| {
-        let first = detect(&spheres, &wall(offset), 1.0).earliest();
+        let first = detect(&spheres, &wall(offset), 1.0)
+            .earliest()
+            .expect("it fits in memory");
         first
             .into_iter()
             .map(|first| first.map(|first| (first.toi, first.partner)))

@@ -9,9 +9,14 @@ mod say;
 mod summary;
 mod world_args;
 
+use std::io::Write;
 use std::process::ExitCode;
+use std::thread::available_parallelism;
 
+use anyhow::Context;
 use clap::Parser;
+#[cfg(unix)]
+use signal_hook::consts::SIGXFSZ;
 
 use say::{is_broken_pipe, say};
 
@@ -54,7 +59,82 @@ Examples:
 Run `carom collide --help`, `carom neighbors --help` or `carom bench --help` for all options.";
 
 fn main() -> ExitCode {
-    let done = match Command::parse() {
+    full_files_are_errors();
+    let done = start().and_then(|command| match command {
+        None => Ok(ExitCode::SUCCESS),
+        Some(command) => run(command),
+    });
+    done.unwrap_or_else(|error| {
+        // A broken pipe is no failure: programs such as `head` close their input early.
+        if is_broken_pipe(&error) {
+            return ExitCode::SUCCESS;
+        }
+        say(&in_terms_of_the_tool(&format!("error: {error:#}")));
+        ExitCode::FAILURE
+    })
+}
+
+/// Returns the command, or `None` if help was asked for and is printed. Wrong usage ends the program.
+fn start() -> anyhow::Result<Option<Command>> {
+    match Command::try_parse() {
+        Ok(command) => {
+            check_threads_of_environment()?;
+            Ok(Some(command))
+        }
+        Err(error) if error.use_stderr() => exit(&error),
+        Err(help) => {
+            let printed = help.print().and_then(|()| std::io::stdout().flush());
+            printed.context("cannot write to standard output")?;
+            Ok(None)
+        }
+    }
+}
+
+/// Prints what is wrong with the arguments, and ends the program.
+fn exit(error: &clap::Error) -> ! {
+    let unprintable = |c: char| c.is_control() && c != '\n';
+    let text = error.to_string();
+    if text.contains(unprintable) {
+        say(&text);
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
+}
+
+/// On Unix, a process that writes more to a file than `ulimit -f` allows is killed, and leaves its temporary files,
+/// unless it handles this signal. Then writing fails.
+fn full_files_are_errors() {
+    #[cfg(unix)]
+    {
+        let seen = std::sync::Arc::default();
+        // A failure leaves things as they were.
+        let _ = signal_hook::flag::register(SIGXFSZ, seen);
+    }
+}
+
+/// Refuses more threads than can be started within some seconds.
+fn check_threads_of_environment() -> anyhow::Result<()> {
+    if let Ok(text) = std::env::var("RAYON_NUM_THREADS")
+        && let Ok(threads) = text.parse::<usize>()
+        && threads > most_threads()
+    {
+        anyhow::bail!(
+            "RAYON_NUM_THREADS is {threads}, but must be at most {}; correct it, or leave it out for one thread \
+             for each core",
+            most_threads()
+        );
+    }
+    Ok(())
+}
+
+/// The most threads of the CPU backend: 1024, or as many as the machine has cores if that is more.
+fn most_threads() -> usize {
+    const MOST: usize = 1024;
+    available_parallelism().map_or(MOST, |cores| cores.get().max(MOST))
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Collide(args) => {
             usage("collide", args.check());
             collide::run(&args)
@@ -67,15 +147,7 @@ fn main() -> ExitCode {
             usage("bench", args.check());
             bench::run(*args).map(|()| ExitCode::SUCCESS)
         }
-    };
-    done.unwrap_or_else(|error| {
-        // A broken pipe is no failure: programs such as `head` close their input early.
-        if is_broken_pipe(&error) {
-            return ExitCode::SUCCESS;
-        }
-        say(&in_terms_of_the_tool(&format!("error: {error:#}")));
-        ExitCode::FAILURE
-    })
+    }
 }
 
 /// Replaces the advice for Rust programs in an error message of the library by the options of this tool.
@@ -118,8 +190,8 @@ fn usage(subcommand: &str, checked: Result<(), String>) {
     let command = carom.find_subcommand_mut(subcommand);
     let error = clap::Error::raw(clap::error::ErrorKind::ArgumentConflict, what + "\n");
     match command {
-        Some(command) => error.with_cmd(command).exit(),
-        None => error.exit(),
+        Some(command) => exit(&error.with_cmd(command)),
+        None => exit(&error),
     }
 }
 

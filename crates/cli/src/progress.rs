@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Delay before the progress bar appears. Most runs end sooner.
 const PATIENCE: Duration = Duration::from_secs(1);
+const TICK: Duration = Duration::from_millis(100);
 
 /// A progress bar on standard error, shown only if standard error is a terminal. Dropping the value removes
 /// the bar.
@@ -19,10 +20,15 @@ impl Progress {
         let bar = ProgressBar::hidden();
         if stderr().is_terminal() {
             let bar = bar.clone();
-            thread::spawn(move || {
+            // The bar ticks here, because indicatif panics if it can start no thread of its own. Without a thread,
+            // there is no bar.
+            let _ = thread::Builder::new().spawn(move || {
                 thread::sleep(PATIENCE);
                 bar.set_draw_target(ProgressDrawTarget::stderr());
-                bar.enable_steady_tick(Duration::from_millis(100));
+                while !bar.is_finished() {
+                    bar.tick();
+                    thread::sleep(TICK);
+                }
             });
         }
         Self(bar)

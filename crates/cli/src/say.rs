@@ -13,8 +13,10 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Writes a line to standard error. A failure to write is ignored, where `eprintln!` would panic.
+/// Writes a message to standard error. A failure to write is ignored, where `eprintln!` would panic. Control characters,
+/// which may come from names of files and could change the state of a terminal, are replaced.
 pub(crate) fn say(message: &str) {
+    let message = message.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}");
     let _ = writeln!(std::io::stderr(), "{message}");
 }
 

@@ -1,10 +1,11 @@
 //! The command-line options that `carom collide` and `carom neighbors` have in common: frames, names
 //! of spheres, and the domain.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use carom::{Backend, Domain};
 use carom_formats::read::{self, ColumnNames, Frames, Input, ReadOptions, Separator};
+use carom_formats::write::is_same_file;
 use clap::ValueEnum;
 
 use super::read_args::is_archive;
@@ -211,27 +212,46 @@ fn box_of(text: &str) -> carom_formats::Result<Domain> {
     read::box_of(text)
 }
 
-/// Returns an error message if an output file is the input. `outputs` has the option and the path of each
-/// output file.
-pub(crate) fn keep_input(input: &Input, outputs: &[(&str, Option<&Path>)]) -> Result<(), String> {
+/// Returns an error message if an output file is an input, or the same file as another output. `inputs` are the files
+/// that are read besides `input`. `outputs` has the option and the path of each output file.
+pub(crate) fn keep_files(
+    input: &Input,
+    inputs: &[PathBuf],
+    outputs: &[(&str, Option<&Path>)],
+) -> Result<(), String> {
     // On Unix, `/dev/stdin` resolves to the file from which standard input is redirected.
     let mut paths = input.paths();
     if paths.is_empty() {
         paths.push(Path::new("/dev/stdin"));
     }
-    for (option, file) in outputs {
-        if let Some(file) = file
-            && paths.iter().any(|path| same_file(path, file))
+    paths.extend(inputs.iter().map(PathBuf::as_path));
+    let outputs: Vec<_> = outputs
+        .iter()
+        .filter_map(|&(option, file)| Some((option, file?)))
+        .collect();
+    for (k, &(option, file)) in outputs.iter().enumerate() {
+        let shown = file.display().to_string();
+        let shown = shown.replace(char::is_control, "\u{fffd}");
+        let named = format!("`{option} {shown}`");
+        if paths.iter().any(|path| is_same_file(path, file)) {
+            return Err(format!(
+                "{named} would overwrite the input; choose another file"
+            ));
+        }
+        // Devices and pipes are refused when they are opened.
+        if file.is_file() && is_same_file(Path::new("/dev/stdout"), file) {
+            return Err(format!(
+                "{named} would overwrite what goes to standard output; choose another file"
+            ));
+        }
+        if let Some((other, _)) = outputs[..k]
+            .iter()
+            .find(|(_, path)| is_same_file(path, file))
         {
             return Err(format!(
-                "`{option} {}` would overwrite the input; choose another file",
-                file.display()
+                "{named} would overwrite the file of `{other}`; choose another file"
             ));
         }
     }
     Ok(())
-}
-
-fn same_file(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

@@ -202,7 +202,7 @@ fn advance(
                 *first = Some(*hit);
             }
         }
-        for (index, first) in found.earliest().into_iter().enumerate() {
+        for (index, first) in found.earliest()?.into_iter().enumerate() {
             let start = moving[index];
             let path = Vec3::from(start.velocity).as_dvec3();
             let center = Vec3::from(start.center).as_dvec3();

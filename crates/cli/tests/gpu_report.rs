@@ -22,6 +22,8 @@ fn the_report_has_all_scenes_checked_and_all_worlds_timed() -> Result<(), Box<dy
     let report: Value =
         serde_json::from_str(&fs::read_to_string(folder.path().join("report.json"))?)?;
     assert!(report["adapter"].is_string());
+    // Both files are written beside their places, and then renamed.
+    assert_eq!(fs::read_dir(folder.path())?.count(), 2);
     let rows = |key: &str| report[key].as_array().cloned().unwrap_or_default();
     let (checks, timings) = (rows("checks"), rows("timings"));
     assert_eq!((checks.len(), timings.len()), (8, 10));

@@ -73,7 +73,7 @@
 //!     // An error of carom has the index of a sphere. `explain` adds the line of the file.
 //!     let found = detector.detect(&step).map_err(|error| world.explain(error))?;
 //!     let frame = world.frame.map_or(0, |Frame { number, .. }| number);
-//!     list.append(frame, write::named(&found, &world, Order::Pair))?;
+//!     list.append(frame, write::named(&found, &world, Order::Pair)?)?;
 //! }
 //! list.finish()?;
 //! let csv = String::from_utf8(csv)?;
@@ -98,6 +98,8 @@
 //! functions that take a path return an error.
 
 mod error;
+#[doc(hidden)]
+pub mod memory;
 pub mod read;
 pub mod write;
 

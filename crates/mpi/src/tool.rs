@@ -14,7 +14,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use mpi::topology::SimpleCommunicator;
 
 use crate::args::read_args::{self, ReadArgs, time_step};
-use crate::args::world_args::{Where, WorldArgs, in_float32, keep_input, single};
+use crate::args::world_args::{Where, WorldArgs, in_float32, keep_files, single};
 use crate::read::{self, Given};
 
 /// The arguments of `carom-mpi collide`. Those of `carom collide` with the same names have the same meaning.
@@ -121,6 +121,27 @@ impl RunArgs {
             tell(what);
         }
     }
+
+    fn read(
+        &self,
+        detector: &DistributedDetector,
+        input: &Input,
+        frame: Frames,
+        options: &ReadOptions,
+    ) -> Result<Given, Error> {
+        self.say(detector, "reading");
+        let given = read::read(detector, input, frame, options)?;
+        notes(detector, &given);
+        self.say(
+            detector,
+            if given.in_parts {
+                "read by all ranks"
+            } else {
+                "read by rank 0"
+            },
+        );
+        Ok(given)
+    }
 }
 
 /// A failure to write is ignored.
@@ -145,7 +166,7 @@ fn check(
         .iter()
         .map(|&(option, target)| (option, target.and_then(Target::path)))
         .collect();
-    keep_input(input, &files)
+    keep_files(input, &[], &files)
 }
 
 pub(crate) fn collide(comm: &SimpleCommunicator, args: &CollideArgs) -> Result<(), Error> {
@@ -161,17 +182,9 @@ pub(crate) fn collide(comm: &SimpleCommunicator, args: &CollideArgs) -> Result<(
         at_rest: args.at_rest,
         ..args.reading.options()
     });
-    args.run.say(&detector, "reading");
-    let given = read::read(&detector, &input, args.world.frame, &options)?;
-    notes(&detector, &given);
-    args.run.say(
-        &detector,
-        if given.in_parts {
-            "read by all ranks"
-        } else {
-            "read by rank 0"
-        },
-    );
+    let given = args
+        .run
+        .read(&detector, &input, args.world.frame, &options)?;
     let list = create(&detector, args.output.as_ref())?;
     let wall_list = create(&detector, args.walls_output.as_ref())?;
     let Given {
@@ -190,13 +203,13 @@ pub(crate) fn collide(comm: &SimpleCommunicator, args: &CollideArgs) -> Result<(
         let walls = formats::walls(&args.simple_walls, &args.meshes, single);
         let walls = detector.agree(walls.map_err(shown))?;
         let domain = in_float32(&domain);
-        let spheres = world.in_float32();
+        let spheres = world.in_float32()?;
         drop(world);
         let step = DistributedStep::new(Part::<f32>::starting_at(first, spheres), single(args.dt));
         let step = with_walls(step.in_domain(&domain), &walls, has_walls);
         detector.detect(step).map_err(|error| {
             explained(&detector, error, source, |ready, world, k| {
-                let spheres = world.in_float32();
+                let spheres = world.in_float32()?;
                 let one = spheres.get(k..=k).unwrap_or_default();
                 let step = Step::new(one, single(args.dt)).in_domain(&domain);
                 ready.detect(&step).map(drop)
@@ -279,17 +292,9 @@ pub(crate) fn neighbors(comm: &SimpleCommunicator, args: &NeighborsArgs) -> Resu
         centers_only: true,
         ..ReadOptions::default()
     });
-    args.run.say(&detector, "reading");
-    let given = read::read(&detector, &input, args.world.frame, &options)?;
-    notes(&detector, &given);
-    args.run.say(
-        &detector,
-        if given.in_parts {
-            "read by all ranks"
-        } else {
-            "read by rank 0"
-        },
-    );
+    let given = args
+        .run
+        .read(&detector, &input, args.world.frame, &options)?;
     let list = create(&detector, args.output.as_ref())?;
     let Given {
         world,
@@ -303,7 +308,7 @@ pub(crate) fn neighbors(comm: &SimpleCommunicator, args: &NeighborsArgs) -> Resu
     let start = std::time::Instant::now();
     let found = if float32 {
         let domain = in_float32(&domain);
-        let spheres = world.in_float32();
+        let spheres = world.in_float32()?;
         drop(world);
         let search = DistributedSearch::<f32>::within(
             Part::starting_at(first, spheres),
@@ -314,7 +319,7 @@ pub(crate) fn neighbors(comm: &SimpleCommunicator, args: &NeighborsArgs) -> Resu
             .find_neighbors(search.in_domain(&domain))
             .map_err(|error| {
                 explained(&detector, error, source, |ready, world, k| {
-                    let spheres = world.in_float32();
+                    let spheres = world.in_float32()?;
                     let one: Spheres<'_> = spheres.get(k..=k).unwrap_or_default().into();
                     let search =
                         NeighborSearch::within(one, single(args.cutoff)).in_domain(&domain);

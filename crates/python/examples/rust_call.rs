@@ -30,7 +30,7 @@ fn detect(world: &World, dt: f64, repeats: usize) -> Result<f64, Box<dyn Error>>
     let mut detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
     let mut times = Vec::new();
     if world.float32 {
-        let spheres = world.in_float32();
+        let spheres = world.in_float32()?;
         let center: Vec<_> = spheres.iter().map(|sphere| sphere.center).collect();
         let radius: Vec<_> = spheres.iter().map(|sphere| sphere.radius).collect();
         let velocity: Vec<_> = spheres.iter().map(|sphere| sphere.velocity).collect();

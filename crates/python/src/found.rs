@@ -177,7 +177,7 @@ impl<T: Scalar> Results<T> {
         let workers = Workers::new(py)?;
         let (toi, partner, at_wall, image) = py.detach(|| {
             workers.run(|| -> PyResult<_> {
-                let first = self.collisions.earliest();
+                let first = self.collisions.earliest().map_err(of_carom)?;
                 let never = T::rounded(f64::INFINITY);
                 let toi = gather(&first, |first| first.map_or(never, |first| first.toi))?;
                 let partner = gather(&first, |first| match first.map(|first| first.partner) {
@@ -203,7 +203,7 @@ impl<T: Scalar> Results<T> {
         let workers = Workers::new(py)?;
         let (offsets, indices) = py.detach(|| {
             workers.run(|| -> PyResult<_> {
-                let contacts = self.collisions.contacts();
+                let contacts = self.collisions.contacts().map_err(of_carom)?;
                 let (mut offsets, mut indices) = (Vec::new(), Vec::<i64>::new());
                 let spheres = self.collisions.sphere_count();
                 room(&mut offsets, spheres + 1, "the arrays of the result")?;
@@ -227,7 +227,10 @@ impl<T: Scalar> Results<T> {
         let workers = Workers::new(py)?;
         let changes = py.detach(|| {
             workers.run(|| -> PyResult<_> {
-                let changes = self.collisions.changes_since(&previous.collisions);
+                let changes = self
+                    .collisions
+                    .changes_since(&previous.collisions)
+                    .map_err(of_carom)?;
                 [changes.began, changes.lasted, changes.ended]
                     .iter()
                     .map(|pairs| {

@@ -16,7 +16,7 @@ use wide::u16x8;
 use super::cell::{ALL_EDGES, Cell, LatticeBox};
 use crate::lanes::Bits;
 use crate::limits::{CHUNK, most_images};
-use crate::memory::out_of_memory;
+use crate::memory::{allocate, collect_in_parallel, extend, out_of_memory, push, reserve};
 use crate::reuse::{ScratchGuard, ScratchPool};
 use crate::shared::segments::{Cut, Segment};
 use crate::shared::sets::Sets;
@@ -26,6 +26,8 @@ use crate::step::CheckedStep;
 use crate::{Error, Sphere};
 
 /// Flag in the word of a proxy: the other bits are an index into the list of images.
+const IMAGES: &str = "the images of the spheres";
+
 pub(super) const IMAGED: u32 = 1 << 31;
 /// A task adds its count to the common one whenever it exceeds this.
 const MAX_UNCOUNTED: u64 = 1 << 12;
@@ -280,12 +282,14 @@ impl ImageList {
         };
         let memory = std::mem::take(&mut self.parts);
         let inputs = spheres.par_chunks(CHUNK).zip(class_of.par_chunks(CHUNK));
-        let parts: Vec<ImagePart<'_>> = inputs
-            .enumerate()
-            .map(|(chunk, (spheres, class_of))| {
-                lister.list((chunk * CHUNK) as u32, spheres, class_of, memory.take())
-            })
-            .collect();
+        let parts = inputs.enumerate().map(|(chunk, (spheres, class_of))| {
+            lister.list((chunk * CHUNK) as u32, spheres, class_of, memory.take())
+        });
+        let listed = collect_in_parallel(parts, IMAGES)?;
+        let mut parts = allocate(listed.len(), IMAGES)?;
+        for part in listed {
+            parts.push(part?);
+        }
         let Lister { limit, .. } = lister;
         if lister.any_is_far.into_inner() {
             return Err(out_of_range(step, scale, cell));
@@ -309,7 +313,7 @@ impl ImageList {
             .and_then(|()| self.further.try_reserve(further))
             .and_then(|()| self.imaged.try_reserve(imaged));
         let bytes = (first + further) * size_of::<NamedImage>() + imaged * size_of::<Imaged>();
-        room.map_err(|_| out_of_memory::<u8>(bytes, "the images of the spheres"))?;
+        room.map_err(|_| out_of_memory::<u8>(bytes, IMAGES))?;
         self.chunks.clear();
         let mut rest = Vec::new();
         for (part, begin) in parts.iter().zip((0..self.spheres).step_by(CHUNK)) {
@@ -328,18 +332,20 @@ impl ImageList {
             self.imaged.extend(&part.imaged);
             let end = self.further.len();
             let middle = end.min(further + CHUNK);
-            self.chunks.push(ImageChunk {
+            let chunk = ImageChunk {
                 spheres: begin..self.spheres.min(begin + CHUNK),
                 first: first..self.first.len(),
                 further: further..middle,
-            });
-            rest.extend((middle..end).step_by(CHUNK).map(|begin| ImageChunk {
+            };
+            push(&mut self.chunks, chunk, IMAGES)?;
+            let chunks = (middle..end).step_by(CHUNK).map(|begin| ImageChunk {
                 spheres: 0..0,
                 first: 0..0,
                 further: begin..end.min(begin + CHUNK),
-            }));
+            });
+            extend(&mut rest, chunks, IMAGES)?;
         }
-        self.chunks.append(&mut rest);
+        extend(&mut self.chunks, rest, IMAGES)?;
         Ok(())
     }
 }
@@ -359,8 +365,8 @@ impl Lister<'_> {
         spheres: &[Sphere],
         class_of: &[u16],
         mut part: ImagePart<'p>,
-    ) -> ImagePart<'p> {
-        let several = with_several(class_of);
+    ) -> Result<ImagePart<'p>, Error> {
+        let several = with_several(class_of)?;
         // Reads each sphere once in advance, so that the cache misses overlap. A sphere
         // may lie in two cache lines.
         let ends = |sphere: &Sphere| sphere.center[0].to_bits() ^ sphere.groups;
@@ -371,28 +377,34 @@ impl Lister<'_> {
             let (sphere, class) = (&spheres[k], class_of[k]);
             let power = class_power(usize::from(class));
             if class & OUTSIDE == 0 {
-                part.further
-                    .extend((1..1 << power).map(|number| NamedImage {
-                        segment: Segment {
-                            sphere: index,
-                            number,
-                        },
-                        word: index,
-                    }));
+                let further = (1..1 << power).map(|number| NamedImage {
+                    segment: Segment {
+                        sphere: index,
+                        number,
+                    },
+                    word: index,
+                });
+                extend(&mut part.further, further, IMAGES)?;
             } else {
-                self.list_images(index, sphere, power, &mut part);
+                self.list_images(index, sphere, power, &mut part)?;
             }
         }
         self.count.fetch_add(part.uncounted, Relaxed);
-        part
+        Ok(part)
     }
 
-    fn list_images(&self, index: u32, sphere: &Sphere, power: u32, part: &mut ImagePart<'_>) {
+    fn list_images(
+        &self,
+        index: u32,
+        sphere: &Sphere,
+        power: u32,
+        part: &mut ImagePart<'_>,
+    ) -> Result<(), Error> {
         let scaled = self.scale.sphere(sphere);
         let all = self.cell.lattice_box(&scaled, Cut::WHOLE);
         if !all.is_in_range(self.cell.lattice.max_cells) {
             self.any_is_far.store(true, Relaxed);
-            return;
+            return Ok(());
         }
         let slack = self.cell.slack(&scaled, &all);
         let center = |image| (self.cell.center(&scaled, image), slack);
@@ -419,9 +431,10 @@ impl Lister<'_> {
                     sphere: index,
                     number,
                 };
-                part.add(segment, &lattice_box, center);
+                part.add(segment, &lattice_box, center)?;
             }
         }
+        Ok(())
     }
 }
 
@@ -431,10 +444,15 @@ impl ImagePart<'_> {
         segment: Segment,
         lattice_box: &LatticeBox,
         center: impl Fn([i32; 3]) -> ([f32; 3], f32),
-    ) {
+    ) -> Result<(), Error> {
         let Segment { sphere, number } = segment;
         let images = lattice_box.images();
-        let several = images.count() > 1;
+        // At most as many as all spheres may have.
+        let count = images.count() as usize;
+        let several = count > 1;
+        reserve(&mut self.imaged, count, IMAGES)?;
+        reserve(&mut self.further, count, IMAGES)?;
+        reserve(&mut self.first, 1, IMAGES)?;
         let mut is_first = number == 0;
         images.each(|image| {
             let mut word = sphere;
@@ -455,24 +473,23 @@ impl ImagePart<'_> {
             }
             is_first = false;
         });
+        Ok(())
     }
 }
 
-fn with_several(class_of: &[u16]) -> Vec<usize> {
+fn with_several(class_of: &[u16]) -> Result<Vec<usize>, Error> {
     const BLOCK: usize = 8;
     let [none, flags] = [0, SEVERAL].map(u16x8::splat);
     let (blocks, rest) = class_of.as_chunks::<BLOCK>();
     let mut several = Vec::new();
     for (classes, begin) in blocks.iter().zip((0..).step_by(BLOCK)) {
         let mask = (u16x8::from(*classes) & flags).simd_ne(none).to_bitmask();
-        several.extend(Bits(mask).map(|place| begin + place));
+        extend(&mut several, Bits(mask).map(|place| begin + place), IMAGES)?;
     }
     let rest = (class_of.len() - rest.len()..).zip(rest);
-    several.extend(
-        rest.filter(|(_, class)| *class & SEVERAL != 0)
-            .map(|(k, _)| k),
-    );
-    several
+    let rest = rest.filter(|(_, class)| *class & SEVERAL != 0);
+    extend(&mut several, rest.map(|(k, _)| k), IMAGES)?;
+    Ok(several)
 }
 
 fn out_of_range(step: &CheckedStep<'_>, scale: &Scale, cell: &Cell) -> Error {

@@ -11,7 +11,6 @@ use glam::Vec3;
 use super::ranks::{median, trimmed_range};
 use super::segment_length::segment_length;
 use super::spacing::{Octaves, sampled};
-use crate::Sphere;
 use crate::lattice::ReducedLattice;
 use crate::reuse::ReusedVec;
 use crate::shared::scaled_sphere::ScaledSphere;
@@ -22,6 +21,7 @@ use crate::shared::tuning::{
     TRIM_MARGIN, sample_size,
 };
 use crate::shared::units::Scale;
+use crate::{Error, Sphere};
 
 #[derive(Debug, Default)]
 pub(crate) struct SpaceMemory {
@@ -43,12 +43,14 @@ impl SpaceMemory {
     }
 }
 
+pub(super) const SAMPLE: &str = "a sample of the spheres";
+
 pub(crate) fn measure_space(
     spheres: &[Sphere],
     scale: &Scale,
     lattice: Option<&ReducedLattice>,
     memory: &mut SpaceMemory,
-) -> Space {
+) -> Result<Space, Error> {
     let SpaceMemory {
         sample,
         centers,
@@ -58,6 +60,11 @@ pub(crate) fn measure_space(
     } = memory;
     let dt = scale.dt;
     let count = sample_size(spheres.len());
+    sample.room(count, SAMPLE)?;
+    centers.room(count, SAMPLE)?;
+    values.room(count, SAMPLE)?;
+    octaves.room(count)?;
+    cut.room(count, SAMPLE)?;
     let of_sample = (0..count).map(|k| {
         let sphere = scale.sphere(sampled(spheres, count, k));
         lattice.map_or(sphere, |lattice| wrapped(&sphere, lattice, dt))
@@ -71,11 +78,11 @@ pub(crate) fn measure_space(
     let centers = &*centers.refill(sample.iter().map(half_way));
     let mut space = Space::unknown(spheres.len());
     if count == 0 {
-        return space;
+        return Ok(space);
     }
     (space.frame, space.trimmed) = frame_and_box(sample, centers, dt, values);
     if count == 1 {
-        return space;
+        return Ok(space);
     }
     octaves.fill(centers);
     let spacing = spacing(octaves, count, space.spheres, values);
@@ -93,7 +100,7 @@ pub(crate) fn measure_space(
         let longest = paths().map(|path| path.extent()).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
     }
-    space
+    Ok(space)
 }
 
 /// Spheres far out of the cell would make the estimated density too low.

@@ -11,6 +11,8 @@ use std::num::NonZeroU16;
 use glam::Vec3;
 use wide::f32x4;
 
+use crate::Error;
+use crate::memory::{out_of_memory, push};
 use crate::reuse::{ScratchGuard, ScratchPool};
 use crate::shared::size_class::SIZE_CLASSES;
 
@@ -84,19 +86,36 @@ impl HistogramMemory {
     }
 }
 
+pub(super) const CLASSES: &str = "the size classes";
+
 /// Most inputs use few of the thousands of size classes.
 pub(super) struct Histogram<'a> {
     /// The position of each size class in `classes`, counted from 1.
     places: ScratchGuard<'a, Option<NonZeroU16>>,
     pub(super) classes: ScratchGuard<'a, (usize, RunningClass)>,
+    /// Whether memory was too short for a size class.
+    lacks_class: bool,
 }
 
 impl<'a> Histogram<'a> {
-    pub(super) fn new(memory: &'a HistogramMemory) -> Self {
+    pub(super) fn new(memory: &'a HistogramMemory) -> Result<Self, Error> {
         let (mut places, mut classes) = (memory.places.take(), memory.classes.take());
+        places.room(SIZE_CLASSES, CLASSES)?;
         places.refill(repeat_n(None, SIZE_CLASSES));
         classes.empty();
-        Self { places, classes }
+        Ok(Self {
+            places,
+            classes,
+            lacks_class: false,
+        })
+    }
+
+    pub(super) fn checked(self) -> Result<Self, Error> {
+        if self.lacks_class {
+            let more = self.classes.len() + 1;
+            return Err(out_of_memory::<(usize, RunningClass)>(more, CLASSES));
+        }
+        Ok(self)
     }
 
     #[inline(always)]
@@ -104,7 +123,10 @@ impl<'a> Histogram<'a> {
         match self.places[number] {
             Some(place) => self.classes[usize::from(place.get()) - 1].1.merge(proxies),
             None => {
-                self.classes.push((number, *proxies));
+                if push(&mut self.classes, (number, *proxies), CLASSES).is_err() {
+                    self.lacks_class = true;
+                    return;
+                }
                 self.places[number] = NonZeroU16::new(self.classes.len() as u16);
             }
         }
@@ -114,6 +136,7 @@ impl<'a> Histogram<'a> {
         for (number, proxies) in other.classes.iter() {
             self.add(*number, proxies);
         }
+        self.lacks_class |= other.lacks_class;
         self
     }
 }

@@ -8,11 +8,11 @@
 
 use rayon::prelude::*;
 
-use super::histogram::{Histogram, HistogramMemory, RunningClass, SizeClass};
+use super::histogram::{CLASSES, Histogram, HistogramMemory, RunningClass, SizeClass};
 use super::segment_list::list_segments;
 use super::sizer::Sizer;
 use crate::cpu::images::Cell;
-use crate::limits::CHUNK;
+use crate::limits::{CHUNK, most_proxies, most_proxies_in_cell};
 use crate::reuse::ReusedVec;
 use crate::shared::segments::Segment;
 use crate::shared::sets::Sets;
@@ -65,7 +65,7 @@ impl Sizes<'_> {
     }
 }
 
-/// Doubles the allowed length of a segment until there are at most `max_proxies` segments, or
+/// Doubles the allowed length of a segment until there are at most [`most_proxies`] segments, or
 /// the length exceeds [`MAX_MAGNITUDE`].
 pub(crate) fn measure_sizes<'a>(
     spheres: &[Sphere],
@@ -73,7 +73,6 @@ pub(crate) fn measure_sizes<'a>(
     space: &Space,
     cell: Option<&Cell>,
     sets: Sets,
-    max_proxies: u64,
     memory: &'a mut SizesMemory,
 ) -> Result<Sizes<'a>, Error> {
     let SizesMemory {
@@ -83,8 +82,9 @@ pub(crate) fn measure_sizes<'a>(
         classes,
     } = memory;
     let class_of = class_of.enough(spheres.len(), "the sizes of the spheres")?;
-    // A longer segment would have many images in the cell.
-    let mut length = cell.map_or(space.segment, |cell| space.segment.min(cell.width()));
+    // A longer segment would have many images in the cell, so more segments are worth it.
+    let width = cell.map_or(f32::INFINITY, Cell::width);
+    let mut length = space.segment.min(width);
     let (histogram, proxies) = loop {
         let sizer = Sizer {
             space,
@@ -92,16 +92,27 @@ pub(crate) fn measure_sizes<'a>(
             length,
             cell,
         };
-        let histogram = count(&sizer, spheres, sets, class_of, histograms);
+        let histogram = count(&sizer, spheres, sets, class_of, histograms)?;
         let counts = histogram.classes.iter().map(|(_, class)| class.count);
         let proxies: u64 = counts.map(u64::from).sum();
-        if proxies <= max_proxies || length > MAX_MAGNITUDE {
+        let most = if length < width {
+            most_proxies(spheres.len())
+        } else {
+            most_proxies_in_cell(spheres.len())
+        };
+        if proxies <= most || length > MAX_MAGNITUDE {
             break (histogram, proxies);
         }
         // A length of 0 would stay 0 when doubled.
-        length = (2.0 * length).max(f32::MIN_POSITIVE);
+        let longer = (2.0 * length).max(f32::MIN_POSITIVE);
+        length = if length < width {
+            longer.min(width)
+        } else {
+            longer
+        };
     };
     let size_class = |(number, class): &(usize, RunningClass)| (*number, class.size_class());
+    classes.room(histogram.classes.len(), CLASSES)?;
     let classes = classes.refill(histogram.classes.iter().map(size_class));
     if cell.is_some() {
         // An image that reaches into the cell is at most half its extent outside.
@@ -133,23 +144,33 @@ fn count<'a>(
     sets: Sets,
     class_of: &mut [u16],
     memory: &'a HistogramMemory,
-) -> Histogram<'a> {
-    let empty = || Histogram::new(memory);
+) -> Result<Histogram<'a>, Error> {
     let first_len = sets.first_len(spheres.len());
-    let add_chunk = |mut histogram, chunk: (usize, (&[Sphere], &mut [u16]))| {
+    let add_chunk = |histogram: Option<_>, chunk: (usize, (&[Sphere], &mut [u16]))| {
+        let mut histogram = match histogram {
+            Some(histogram) => histogram,
+            None => Histogram::new(memory)?,
+        };
         let (k, (spheres, class_of)) = chunk;
         let first = first_len.saturating_sub(k * CHUNK).min(spheres.len());
         for (range, set) in [(0..first, 0), (first..spheres.len(), 1)] {
             let class_of = &mut class_of[range.clone()];
             sizer.add_all(&mut histogram, &spheres[range], set, class_of);
         }
-        histogram
+        Ok::<_, Error>(Some(histogram))
     };
-    spheres
+    let merge = |one: Option<Histogram<'a>>, other| match (one, other) {
+        (Some(one), Some(other)) => Ok(Some(one.merge(other))),
+        (one, other) => Ok(one.or(other)),
+    };
+    let histogram = spheres
         .par_chunks(CHUNK)
         .zip(class_of.par_chunks_mut(CHUNK))
         .enumerate()
-        .fold(empty, add_chunk)
-        .reduce_with(Histogram::merge)
-        .unwrap_or_else(empty)
+        .try_fold(|| None, add_chunk)
+        .try_reduce(|| None, merge)?;
+    match histogram {
+        Some(histogram) => histogram.checked(),
+        None => Histogram::new(memory),
+    }
 }

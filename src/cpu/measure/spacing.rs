@@ -10,9 +10,10 @@ use std::iter::repeat_n;
 
 use glam::Vec3;
 
-use crate::Sphere;
+use super::curve::SAMPLE;
 use crate::reuse::ReusedVec;
 use crate::shared::tuning::{MAX_DIMENSION, OCTAVES, SAMPLE_HASH};
+use crate::{Error, Sphere};
 
 /// A hash chooses one sphere of each of `count` parts of the input, so that a regular order of
 /// the spheres does not bias the sample.
@@ -47,6 +48,10 @@ impl Default for Octaves {
 }
 
 impl Octaves {
+    pub(super) fn room(&mut self, count: usize) -> Result<(), Error> {
+        self.rows.room(OCTAVES * count, SAMPLE)
+    }
+
     pub(super) fn fill(&mut self, centers: &[Vec3]) {
         let count = centers.len();
         let rows = self.rows.refill(repeat_n(0, OCTAVES * count));

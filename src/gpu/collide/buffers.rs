@@ -148,7 +148,6 @@ fn found_buffers(
     let none = BufferUsages::empty();
     let found = made.array::<CaromCollision>("found_pairs", "found pairs", capacity.pairs, none)?;
     made.named.array::<[u32; 4]>("found_bits", &found);
-    // No longer needed then.
     made.named.array::<[u32; 4]>("row_pairs", &found);
     made.named.array::<[u32; 4]>("sphere_words", spheres);
     let mut stand_ins = vec![("pairs", "found_pairs")];

@@ -237,15 +237,15 @@ impl GpuMeshTriangle {
                 }
             }));
         }
-        Self::add_around(&mut all, walls);
+        Self::add_around(&mut all, walls)?;
         Ok(all)
     }
 
     /// Adds the corners, with the vectors for `vector_around` of
     /// `shaders/dynamics/parts/dynamics_triangles.wgsl`.
-    fn add_around(all: &mut Vec<Self>, walls: &Walls) {
-        let triangles = adjoined(walls);
-        let around = surroundings(&triangles, false);
+    fn add_around(all: &mut Vec<Self>, walls: &Walls) -> Result<(), Error> {
+        let triangles = adjoined(walls)?;
+        let around = surroundings(&triangles, false)?;
         let mut vectors: Vec<[f32; 3]> = Vec::new();
         for ((corners, _), around) in triangles.iter().zip(&around) {
             let corners = corners.map(vector);

@@ -74,8 +74,8 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 /// the end of the last complete substep, and the next recording goes on from there. The buffer
 /// [`state`](Self::state) has the time reached.
 ///
-/// Walls may be half-spaces, spheres, cylinders and meshes of triangles, which move with constant velocities. At
-/// time 0 of the simulation, they are where the options put them. A sphere of radius 0 passes through triangles.
+/// Walls may be half-spaces, spheres, cylinders and meshes of triangles, which move with constant velocities
+/// until they are [edited](Self::edit_walls). At time 0 of the simulation, they are where the options put them. A sphere of radius 0 passes through triangles.
 ///
 /// Numbers are float32. Rounding a centre to float32 leaves off a small part. The simulation keeps this part until the
 /// next recording, so rounding errors of positions do not add up. If the application changes the centre, the sphere
@@ -989,7 +989,7 @@ impl SimulationBuffers {
     }
 
     /// Calls the function `change` with the walls, as [`walls`](Self::walls) returns them, and uses them in later recordings.
-    /// A wall to which it gives another shape is there when the next recording begins. All others go on from where they are
+    /// A wall to which it gives another shape than it was given last is there when the next recording begins. All others go on from where they are
     /// then, with the velocities, the restitutions and, except for meshes, the collision groups that they have.
     ///
     /// # Errors

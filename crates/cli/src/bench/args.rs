@@ -62,7 +62,7 @@ pub(crate) struct Args {
     #[arg(long, default_value = "auto")]
     backend: Where,
     /// Number of threads of the CPU backend; 0 means one for each core
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = threads)]
     pub(crate) threads: usize,
     /// Number of timed calls of carom in each run, after one call to warm up
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
@@ -271,6 +271,16 @@ fn count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n <= 1 << 30 => Ok(n),
         _ => Err("the number of spheres must be a whole number from 0 to 2^30".into()),
+    }
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    let most = crate::most_threads();
+    match text.parse() {
+        Ok(threads) if threads <= most => Ok(threads),
+        _ => Err(format!(
+            "the number of threads must be a whole number from 0 to {most}"
+        )),
     }
 }
 

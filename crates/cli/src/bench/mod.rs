@@ -94,13 +94,13 @@ pub(crate) fn run(arguments: Args) -> anyhow::Result<()> {
     if let Some(folder) = &arguments.gpu_report {
         return report(&arguments, folder);
     }
-    if arguments.threads == 0 {
-        return measure(arguments);
-    }
+    // Without a pool of its own, rayon panics if no threads can be started.
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(arguments.threads)
         .build()
-        .context("cannot start the threads of the CPU backend")?;
+        .map_err(|error| {
+            anyhow!("cannot start the threads of the CPU backend: {error}; let the system run fewer programs, or choose fewer threads with --threads")
+        })?;
     pool.install(|| measure(arguments))
 }
 
@@ -156,7 +156,7 @@ impl Bench {
             ratio: None,
             bullets: None,
         };
-        let spheres = file.in_float32();
+        let spheres = file.in_float32()?;
         file.spheres = Vec::new();
         let timed = self.time(spheres, world);
         timed.map_err(|error| match error.downcast::<Error>() {

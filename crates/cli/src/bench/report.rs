@@ -3,11 +3,13 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
 use carom::{Backend, Collision, Detector, Options, Sphere, Statistics, Step};
+use carom_formats::write::OutputFile;
 use carom_scenes::Scene;
 use serde::Serialize;
 
@@ -298,7 +300,10 @@ impl Report {
         let json = serde_json::to_string_pretty(self)?;
         for (name, text) in [("report.md", self.table()), ("report.json", json)] {
             let path = folder.join(name);
-            fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+            let file = OutputFile::create(&path)?;
+            let written = file.file()?.write_all(text.as_bytes());
+            written.with_context(|| file.cannot_write())?;
+            file.finish()?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use crate::read_args::{ReadArgs, time_step};
-use crate::world_args::{Where, WorldArgs, keep_input};
+use crate::world_args::{Where, WorldArgs, keep_files};
 
 /// Command-line arguments of `carom collide`. The description of the subcommand is in `main.rs`.
 #[derive(Debug, clap::Args)]
@@ -190,8 +190,9 @@ impl Args {
     pub(crate) fn check(&self) -> Result<(), String> {
         let input = self.reading.input(&self.paths)?;
         let list = self.output.as_ref().and_then(Target::path);
-        keep_input(
+        keep_files(
             &input,
+            &self.meshes,
             &[
                 ("--output", list),
                 (

@@ -15,6 +15,7 @@ use anyhow::{Context, bail};
 use carom::{
     Collision, Collisions, Detector, Domain, Hits, Options, Step, Touching, WallCollision64,
 };
+use carom_formats::memory::collect;
 use carom_formats::read::{self, Frame, Progress as _, World};
 use carom_formats::write::{self, Columns, List, OutputFile, Subject, Target};
 
@@ -27,6 +28,8 @@ use crate::progress::Progress;
 use crate::say::{end_of_frames, is_heard, next_frame, say, say_new_notes};
 use crate::summary::new_backend;
 use crate::world_args::{in_float32, single};
+
+const PICTURE: &str = "the pairs of the picture";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let progress = Progress::new();
@@ -88,7 +91,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         };
         let domain = world.domain.unwrap_or_default();
         let narrow = if float32 || plot.is_some() {
-            world.in_float32()
+            world.in_float32()?
         } else {
             Vec::new()
         };
@@ -145,12 +148,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if let Some(list) = &mut wall_list {
             progress.begin("writing", None);
             check_kind(&world, &domain, images, collisions.walls.len())?;
-            list.append(frame, write::at_walls(&collisions, &world))?;
+            list.append(frame, write::at_walls(&collisions, &world)?)?;
         }
         if let Some(list) = &mut list {
             progress.begin("writing", None);
             check_kind(&world, &domain, images, collisions.pairs.len())?;
-            let pairs = write::named(&collisions, &world, args.sort.into());
+            let pairs = write::named(&collisions, &world, args.sort.into())?;
             let written = progress.aside(|| list.append(frame, pairs));
             if file.is_some() {
                 written?;
@@ -160,8 +163,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         if let Some(file) = plot.take() {
             progress.begin("drawing", None);
-            let shown = collisions.pairs.iter().map(Collision::of_wide).collect();
-            let shown = Hits::with_images(shown, collisions.pairs.images().to_vec())?;
+            let shown = collisions.pairs.iter().map(Collision::of_wide);
+            let shown = collect(shown, PICTURE)?;
+            let images = collect(collisions.pairs.images().iter().copied(), PICTURE)?;
+            let shown = Hits::with_images(shown, images)?;
             let picture = Picture {
                 source: &world.source,
                 spheres: &narrow,
@@ -222,14 +227,16 @@ fn check(
 
 /// Returns the same list in float64.
 fn widened(found: &Collisions) -> anyhow::Result<Collisions<f64>> {
-    let pairs = found.pairs.iter().map(Touching::wide).collect();
-    let pairs = Hits::with_images(pairs, found.pairs.images().to_vec())?;
+    const WIDE: &str = "the list in float64";
+    let images = |of: &[[i32; 3]]| collect(of.iter().copied(), WIDE);
+    let pairs = collect(found.pairs.iter().map(Touching::wide), WIDE)?;
+    let pairs = Hits::with_images(pairs, images(found.pairs.images())?)?;
     let mut wide = Collisions::from_pairs(pairs, found.sphere_count(), found.second_set_start())?;
     let walls = found
         .walls
         .iter()
         .map(|hit| WallCollision64::of_wide(&hit.wide()));
-    wide.walls = Hits::with_images(walls.collect(), found.walls.images().to_vec())?;
+    wide.walls = Hits::with_images(collect(walls, WIDE)?, images(found.walls.images())?)?;
     wide.statistics = found.statistics.clone();
     Ok(wide)
 }

@@ -170,7 +170,9 @@ impl Report<'_> {
             write!(out, " {:>4} {:>4} {:>4}", "n1", "n2", "n3")?;
         }
         writeln!(out)?;
-        for pair in write::named(self.collisions, self.world, self.order).take(SHOWN) {
+        let named = write::named(self.collisions, self.world, self.order);
+        let named = named.map_err(io::Error::other)?;
+        for pair in named.take(SHOWN) {
             let Pair {
                 a,
                 b,
@@ -207,7 +209,9 @@ impl Report<'_> {
             write!(out, " {:>4} {:>4} {:>4}", "n1", "n2", "n3")?;
         }
         writeln!(out)?;
-        for hit in write::at_walls(self.collisions, self.world).take(SHOWN) {
+        let at_walls = write::at_walls(self.collisions, self.world);
+        let at_walls = at_walls.map_err(io::Error::other)?;
+        for hit in at_walls.take(SHOWN) {
             let [toi, depth, ..] = hit.numbers;
             let [toi, depth] = [toi, depth].map(|x| shortest(x, self.float32));
             write!(out, "{:>10} {:>10} {toi:>16} {depth:>16}", hit.a, hit.b)?;

@@ -2,6 +2,8 @@
 
 use carom_formats::read::World;
 
+use crate::world_args::single;
+
 /// If neighbouring float32 coordinates are farther apart than this fraction of the smallest radius, the user
 /// gets a note.
 const TOLERATED: f32 = 0.01;
@@ -9,10 +11,10 @@ const TOLERATED: f32 = 0.01;
 /// Returns a note for the user if float32 rounds coordinates to steps larger than a hundredth of the smallest
 /// radius. The pairs are exact only for the rounded coordinates.
 pub(crate) fn note(world: &World) -> Option<String> {
-    let spheres = world.in_float32();
-    let coordinates = spheres.iter().flat_map(|sphere| sphere.center);
+    let spheres = &world.spheres;
+    let coordinates = spheres.iter().flat_map(|sphere| sphere.center.map(single));
     let largest = coordinates.map(f32::abs).fold(0.0, f32::max);
-    let radii = spheres.iter().map(|sphere| sphere.radius);
+    let radii = spheres.iter().map(|sphere| single(sphere.radius));
     // The rounding of the coordinates is compared with the smallest radius. Points (spheres of
     // radius 0) are left out, because the rounding of a point's position matters only in comparison
     // with the radius of a sphere that the point may touch.

@@ -4,10 +4,7 @@
 use std::fmt::Display;
 
 use anyhow::{Context, bail};
-use carom::{
-    Backend, Collision64, Collisions, Detector, Error, Number, Options, Spheres, Step, Touching,
-    Verification,
-};
+use carom::{Backend, Collisions, Detector, Error, Number, Options, Spheres, Step, Verification};
 use serde::Serialize;
 
 use super::compare;
@@ -85,15 +82,7 @@ where
 {
     let spheres = step.spheres();
     if spheres.len() > MOST_BY_BRUTE_FORCE {
-        if !step.domain().is_open() {
-            bail!(
-                "nothing was checked: only the CPU searches periodic domains, so there is no other \
-                 backend to compare it with, and {} spheres are too many to test every pair (at \
-                 most {MOST_BY_BRUTE_FORCE})",
-                spheres.len()
-            );
-        }
-        return cross_check(spheres, step.dt(), collisions);
+        return cross_check(step, collisions);
     }
     let found = carom::verify(step, &collisions.pairs)?;
     Ok(Verdict {
@@ -108,10 +97,12 @@ where
 }
 
 fn cross_check<T: Number>(
-    spheres: Spheres<'_, T>,
-    dt: T,
+    step: &Step<'_, Spheres<'_, T>>,
     collisions: &Collisions<T>,
 ) -> anyhow::Result<Verdict> {
+    let spheres = step.spheres();
+    // The pairs alone are compared, so the second list needs no walls.
+    let step = Step::new(spheres, step.dt()).in_domain(step.domain());
     let backend = collisions.statistics.backend;
     let other = match backend {
         Backend::Gpu => Backend::Cpu,
@@ -119,9 +110,7 @@ fn cross_check<T: Number>(
     };
     let names = [backend, other].map(backend_name);
     let options = Options::new().with_backend(other);
-    let checked = match Detector::new(options)
-        .and_then(|mut detector| detector.detect(&Step::new(spheres, dt)))
-    {
+    let checked = match Detector::new(options).and_then(|mut detector| detector.detect(&step)) {
         Ok(checked) => checked,
         Err(Error::NoAdapter { reason, .. }) => bail!(
             "nothing was checked: no graphics adapter was found to compare the CPU with \
@@ -144,7 +133,7 @@ fn cross_check<T: Number>(
     }
     let adapter =
         (checked.statistics.adapter.clone()).or_else(|| collisions.statistics.adapter.clone());
-    let comparison = compare::lists(names, &wide(collisions), &wide(&checked));
+    let comparison = compare::lists(names, collisions, &checked);
     Ok(Verdict {
         passed: comparison.differing == 0,
         against: names[1],
@@ -159,10 +148,6 @@ fn cross_check<T: Number>(
         ),
         details: comparison.to_string(),
     })
-}
-
-fn wide<T: Number>(found: &Collisions<T>) -> Vec<Collision64> {
-    found.pairs.iter().map(Touching::wide).collect()
 }
 
 impl Verdict {

@@ -7,7 +7,7 @@ use carom_formats::write::Target;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use crate::read_args::{Format, inputs};
-use crate::world_args::{Where, WorldArgs, keep_input};
+use crate::world_args::{Where, WorldArgs, keep_files};
 
 /// The arguments of `carom neighbors`. The description of the subcommand is in `main.rs`.
 #[derive(Debug, clap::Args)]
@@ -94,7 +94,7 @@ impl Args {
         }
         let input = self.input();
         let list = self.output.as_ref().and_then(Target::path);
-        keep_input(&input, &[("--output", list)])?;
+        keep_files(&input, &[], &[("--output", list)])?;
         self.world.conflict(&input)
     }
 }

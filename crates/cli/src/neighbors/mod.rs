@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         progress.begin("searching", None);
         let start = Instant::now();
         let searched = if world.float32 {
-            let (narrow, domain) = (world.in_float32(), in_float32(&domain));
+            let (narrow, domain) = (world.in_float32()?, in_float32(&domain));
             let search = NeighborSearch::within(&narrow, single(args.cutoff)).in_domain(&domain);
             let search = if args.full { search.full() } else { search };
             detector.find_neighbors_into(&search, &mut lists.0)
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         };
         searched.map_err(|error| world.explain(error))?;
         let seconds = start.elapsed().as_secs_f64();
-        let entries = || -> Box<dyn Iterator<Item = Pair> + '_> {
+        let entries = || -> carom_formats::Result<Entries<'_>> {
             if world.float32 {
                 write::neighbors(&lists.0, &world, args.full)
             } else {
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if let Some(list) = &mut list {
             progress.begin("writing", None);
             let frame = world.frame.map_or(0, |Frame { number, .. }| number);
-            let written = progress.aside(|| list.append(frame, entries()));
+            let written = progress.aside(|| list.append(frame, entries()?));
             if to_file {
                 written?;
             } else {
@@ -127,13 +127,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+type Entries<'a> = Box<dyn Iterator<Item = Pair> + 'a>;
+
 struct Report<'a> {
     /// Name of the backend, if it is another one than that of the frame before.
     backend: Option<String>,
     world: &'a World,
     domain: &'a Domain,
     statistics: &'a Statistics,
-    entries: &'a dyn Fn() -> Box<dyn Iterator<Item = Pair> + 'a>,
+    entries: &'a dyn Fn() -> carom_formats::Result<Entries<'a>>,
     /// Whether the neighbour list has each pair twice.
     full: bool,
     seconds: f64,
@@ -178,7 +180,8 @@ impl Report<'_> {
             "\n{:>10} {:>10} {:>4} {:>4} {:>4} {:>14} {:>14} {:>14} {:>14}",
             "i", "j", "n1", "n2", "n3", "dx", "dy", "dz", "d"
         )?;
-        for pair in (self.entries)().take(SHOWN) {
+        let entries = (self.entries)().map_err(io::Error::other)?;
+        for pair in entries.take(SHOWN) {
             let Pair {
                 a,
                 b,

@@ -2,6 +2,11 @@
 
 mod broken;
 mod csv;
+#[cfg(target_os = "linux")]
+mod failing;
+#[cfg(target_os = "linux")]
+#[path = "../../../../tests/faults/faults.rs"]
+mod faults;
 mod files;
 mod lammps;
 mod mesh;

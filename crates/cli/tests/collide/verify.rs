@@ -63,17 +63,21 @@ fn verify_never_passes_unchecked() -> Test {
     let folder = Folder::new("unchecked")?;
     let rows: String = (0..20_001).map(|i| format!("{i},0,0,0.25\n")).collect();
     let input = folder.file("many.csv", format!("x,y,z,radius\n{rows}"))?;
-    for env in ADAPTERS {
-        let run = run_with(
-            &[&input, "--backend", "cpu", "--verify", "--json"],
-            b"",
-            env,
-        )?;
+    let periodic = ["--box", "0 0 0 30000 9 9", "--periodic", "abc"];
+    for (env, world) in [
+        (ADAPTERS[0], &[][..]),
+        (ADAPTERS[1], &[]),
+        (ADAPTERS[0], &periodic),
+        (ADAPTERS[1], &periodic),
+    ] {
+        let args = [&input, "--backend", "cpu", "--verify", "--json"];
+        let run = run_with(&[&args[..], world].concat(), b"", env)?;
         if run.code == Some(0) {
             let object: Value = serde_json::from_str(&run.stdout)?;
             assert_eq!(object["verify"]["against"], "gpu", "{object}");
         } else {
-            run.expect_error("unchecked", 1, &["nothing was checked", "20001 spheres"]);
+            let parts = ["nothing was checked", "20001 spheres", "graphics adapter"];
+            run.expect_error("unchecked", 1, &parts);
         }
     }
     Ok(())

@@ -124,7 +124,7 @@ impl Input {
 
     fn named(path: &Path, format: Option<Format>, content: Content) -> Self {
         Self {
-            name: number::printable(&path.display().to_string(), 4096),
+            name: number::shown_path(path),
             format,
             implied: Format::from_name(path),
             content,

@@ -1,5 +1,8 @@
 //! Line number of each row of an input file, for error messages.
 
+use crate::error::Result;
+use crate::memory;
+
 /// Line number of each row of an input file. Only the first row of each run of consecutive lines is stored.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
@@ -10,12 +13,17 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    pub(crate) fn push(&mut self, line: u64) {
+    pub(crate) fn push(&mut self, line: u64) -> Result<()> {
         if self.rows == 0 || line != self.next {
-            self.runs.push((self.rows, line));
+            memory::push(
+                &mut self.runs,
+                (self.rows, line),
+                "the numbers of the lines",
+            )?;
         }
         self.rows += 1;
         self.next = line + 1;
+        Ok(())
     }
 
     /// Returns the line number of a row of the input file, or `None` past the last row.

@@ -16,8 +16,8 @@ use std::path::Path;
 pub use self::obj::read as read_obj;
 pub use self::stl::read as read_stl;
 pub use self::triangles::Mesh;
-use super::extension;
 use super::unpack::{is_packed, unpacked};
+use super::{extension, number};
 use crate::error::{Context, Result, bail};
 
 /// Reads a mesh from a file, which may be compressed. The extension of its name, `.stl` or `.obj`, tells the format;
@@ -27,7 +27,7 @@ use crate::error::{Context, Result, bail};
 /// Returns an error that names the file, and the line or triangle, if the mesh cannot be read.
 pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
     let path = path.as_ref();
-    let source = path.display().to_string();
+    let source = number::shown_path(path);
     let read = reader(path)?;
     let file = File::open(path).with_context(|| format!("cannot open {source}"))?;
     let text = unpacked(BufReader::new(file)).with_context(|| format!("cannot read {source}"))?;
@@ -83,7 +83,7 @@ fn reader<R: BufRead>(name: &Path) -> Result<fn(&str, R) -> Result<Mesh>> {
         "obj" => Ok(read_obj),
         _ => bail!(
             "{}: the name of a mesh must end in .stl or .obj",
-            name.display()
+            number::shown_path(name)
         ),
     }
 }

@@ -40,6 +40,7 @@ pub use column_names::ColumnNames;
 pub use frames::Frames;
 pub(crate) use input::extension;
 pub use input::{Format, Input};
+pub(crate) use number::shown_path;
 pub use open::Progress;
 pub use options::{Radii, ReadOptions, Separator, magnitude};
 pub use text::Place;

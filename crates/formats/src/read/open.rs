@@ -11,6 +11,7 @@ use crate::read::trajectory::Seen;
 use crate::read::unpack::{BUFFER, Text, cut_mark, is_packed, unpacked};
 use crate::read::{
     Format, Input, Layout, ReadOptions, Separator, Trajectory, World, csv, data, npy, npz,
+    shown_path,
 };
 
 /// Receives reports on the progress of reading a file. The implementation for `()` ignores the reports.
@@ -282,7 +283,7 @@ impl Source {
                 format!(
                     "cannot copy the input to a temporary file in {}; set TMPDIR to use another \
                      folder",
-                    folder.display()
+                    shown_path(&folder)
                 )
             };
             if cfg!(target_family = "wasm") {
@@ -385,9 +386,9 @@ impl Kept {
 fn open_file(path: &Path) -> Result<File> {
     // Unix opens a directory like a file, and fails only when reading.
     if path.is_dir() {
-        bail!("{} is a directory, not a file", path.display());
+        bail!("{} is a directory, not a file", shown_path(path));
     }
-    File::open(path).with_context(|| format!("cannot open {}", path.display()))
+    File::open(path).with_context(|| format!("cannot open {}", shown_path(path)))
 }
 
 /// Returns the text of a file from byte `begin` on. `begin` counts decompressed bytes of a compressed file.

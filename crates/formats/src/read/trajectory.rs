@@ -6,6 +6,7 @@ use std::io::BufRead;
 use ::csv::ByteRecord;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::memory::out_of_memory;
 use crate::read::cell::Given;
 use crate::read::columns::Columns;
 use crate::read::frame_text::{FrameText, fields};
@@ -173,6 +174,9 @@ impl<R: BufRead> Trajectory<R> {
                 Err(error) if error.kind() == ErrorKind::CutOff => true,
                 Err(error) => return Err((error, before)),
             };
+            if marks.try_reserve(1).is_err() {
+                return Err((out_of_memory("the places of the frames"), None));
+            }
             marks.push_back(mark);
             if marks.len() as u64 > most {
                 marks.pop_front();

@@ -62,7 +62,7 @@ pub fn walls<T: Number>(
     let mut walls: Walls<T> = simple.collect();
     for path in meshes {
         let mesh = mesh::read(path)?;
-        walls.push_mesh(mesh.wall(&path.display().to_string(), &number)?);
+        walls.push_mesh(mesh.wall(&number::shown_path(path), &number)?);
     }
     Ok(walls)
 }

@@ -3,6 +3,7 @@
 use carom::{Domain, HardSphere, Sphere};
 
 use crate::error::{Error, Result, at};
+use crate::memory::collect;
 use crate::read::cell::Given;
 use crate::read::columns::{BadField, Columns, Names, Row};
 use crate::read::lines::Lines;
@@ -82,8 +83,7 @@ impl World {
         if !push(&mut self.spheres, sphere) {
             return Err(self.full(row));
         }
-        self.lines.push(row);
-        Ok(())
+        self.lines.push(row)
     }
 
     /// Returns the error for a sphere that does not fit in memory.
@@ -200,14 +200,17 @@ impl World {
 
     /// Returns the spheres with each number rounded once, to the nearest float32. They are the same spheres if
     /// [`float32`](Self::float32) is true.
-    pub fn in_float32(&self) -> Vec<Sphere> {
+    ///
+    /// # Errors
+    /// Returns an error if the memory does not suffice.
+    pub fn in_float32(&self) -> Result<Vec<Sphere>, Error> {
         #[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
         let narrow = |x: f64| x as f32;
         let spheres = self.spheres.iter().map(|sphere| {
             Sphere::new(sphere.center.map(narrow), narrow(sphere.radius))
                 .with_velocity(sphere.velocity.map(narrow))
         });
-        spheres.collect()
+        collect(spheres, "the spheres in float32")
     }
 
     /// Opens the domain along z if the world is two-dimensional: all spheres are in the middle of a thin layer, as
@@ -271,7 +274,7 @@ impl World {
 
     pub(crate) fn check_ids(&self) -> Result<(), Error> {
         let Some(ids) = &self.ids else { return Ok(()) };
-        let mut rows: Vec<usize> = (0..ids.len()).collect();
+        let mut rows = collect(0..ids.len(), "the ids")?;
         rows.sort_unstable_by_key(|&row| (ids[row], row));
         let twice = rows.windows(2).find(|pair| ids[pair[0]] == ids[pair[1]]);
         let Some(&[first, second]) = twice else {

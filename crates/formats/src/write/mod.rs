@@ -8,5 +8,5 @@ mod pairs;
 
 pub use columns::{Columns, Subject};
 pub use list::{List, ListFormat, Target};
-pub use output_file::OutputFile;
+pub use output_file::{OutputFile, is_same_file};
 pub use pairs::{Order, Pair, at_walls, named, neighbors};

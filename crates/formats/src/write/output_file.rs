@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::error::{Context, Result, bail};
+use crate::read::shown_path;
 
 /// An output file that appears under its name only when it is complete. The contents go to a temporary file
 /// in the same folder, which [`OutputFile::finish`] renames. Dropping an unfinished `OutputFile` deletes the
-/// temporary file.
+/// temporary file. If the name is a symbolic link, the file to which the link points is written.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
@@ -23,22 +24,18 @@ impl OutputFile {
     /// Returns an error if the folder is missing or not writable, or if `path` names something other than a
     /// regular file.
     pub fn create(path: &Path) -> Result<Self> {
-        // If the path is a symbolic link, the file to which the link points is replaced.
-        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let path = &resolved(path);
         let old = path.metadata().ok();
         if path.is_dir() {
-            bail!("cannot write {}: this is a directory", path.display());
+            bail!("{}: this is a directory", cannot_write(path));
         }
         if old.as_ref().is_some_and(|old| !old.is_file()) {
-            bail!(
-                "cannot write {}: this is not a regular file",
-                path.display()
-            );
+            bail!("{}: this is not a regular file", cannot_write(path));
         }
-        let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            let (path, folder) = (path.display(), folder.display());
-            bail!("cannot write {path}: the folder {folder} does not exist; create it first");
+        let folder = folder_of(path);
+        if !folder.is_dir() {
+            let (path, folder) = (cannot_write(path), shown_path(folder));
+            bail!("{path}: the folder {folder} does not exist; create it first");
         }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".carom-").suffix(".tmp");
@@ -47,7 +44,7 @@ impl OutputFile {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let temporary = builder
-            .tempfile_in(folder.unwrap_or(Path::new(".")))
+            .tempfile_in(folder)
             .with_context(|| cannot_write(path))?;
         // A temporary file gets the permissions of the output file that it replaces.
         if let Some(old) = old {
@@ -97,6 +94,57 @@ impl OutputFile {
     }
 }
 
+/// Returns whether two paths name the same file, whatever names and links lead to it, or would after both had been
+/// written. A program that reads one of them and writes the other would lose the first.
+///
+/// ```
+/// use carom_formats::write::is_same_file;
+/// use std::path::Path;
+///
+/// assert!(is_same_file(Path::new("pairs.csv"), Path::new("./pairs.csv")));
+/// assert!(!is_same_file(Path::new("pairs.csv"), Path::new("walls.csv")));
+/// ```
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    if let (Ok(one), Ok(other)) = (one.metadata(), other.metadata()) {
+        use std::os::unix::fs::MetadataExt;
+        return (one.dev(), one.ino()) == (other.dev(), other.ino());
+    }
+    let [one, other] = [one, other].map(resolved);
+    if cfg!(any(windows, target_vendor = "apple")) {
+        // The usual file systems of these systems do not distinguish case.
+        let [one, other] = [one, other].map(|path| path.to_string_lossy().to_lowercase());
+        return one == other;
+    }
+    one == other
+}
+
+/// Returns the file that a path stands for, which need not exist. A link that points to no file yet stands for the file
+/// that it points to.
+fn resolved(path: &Path) -> PathBuf {
+    // As many as Linux follows.
+    const MOST_LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Ok(path) = path.canonicalize() {
+            return path;
+        }
+        match path.read_link() {
+            Ok(link) => path = folder_of(&path).join(link),
+            Err(_) => break,
+        }
+    }
+    match (folder_of(&path).canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path,
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    folder.unwrap_or(Path::new("."))
+}
+
 fn cannot_write(path: &Path) -> String {
-    format!("cannot write {}", path.display())
+    format!("cannot write {}", shown_path(path))
 }

@@ -2,7 +2,11 @@
 
 use carom::{Collision64, Collisions, NeighborList, Number, Touching as _};
 
+use crate::error::Result;
+use crate::memory::collect;
 use crate::read::{Type, World};
+
+const SORTED: &str = "a sorted list of the pairs";
 
 /// An entry of a list of pairs: two spheres that touch, a sphere and a wall that touch, or two neighbours.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,20 +40,23 @@ pub enum Order {
 /// has ids, otherwise by rows. LAMMPS may change the order of atoms between frames. So of two ids,
 /// the smaller is always `a`, and a pair has the same name in all frames. If this exchanges `a` and
 /// `b`, the periodic image is negated.
+///
+/// # Errors
+/// Returns an error if the memory does not suffice for a sorted copy.
 pub fn named<'a, T: Number>(
     found: &'a Collisions<T>,
     world: &'a World,
     order: Order,
-) -> Box<dyn Iterator<Item = Pair> + 'a> {
+) -> Result<Box<dyn Iterator<Item = Pair> + 'a>> {
     let pairs = found.pairs.iter_with_images();
     let pairs = pairs.map(move |(collision, image)| {
         let Collision64 { a, b, toi, depth } = collision.wide();
         name([a, b], image, [toi, depth, 0.0, 0.0], world).in_order()
     });
     if world.ids.is_none() && order == Order::Pair {
-        return Box::new(pairs);
+        return Ok(Box::new(pairs));
     }
-    let mut pairs: Vec<Pair> = pairs.collect();
+    let mut pairs = collect(pairs, SORTED)?;
     let by_names = |p: &Pair, q: &Pair| (p.a, p.b, p.image).cmp(&(q.a, q.b, q.image));
     match order {
         Order::Pair => pairs.sort_unstable_by(by_names),
@@ -60,15 +67,18 @@ pub fn named<'a, T: Number>(
             });
         }
     }
-    Box::new(pairs.into_iter())
+    Ok(Box::new(pairs.into_iter()))
 }
 
 /// Returns the spheres that touch walls in a step, as pairs of a sphere `a` and the number `b` of a wall, sorted by
 /// sphere, by wall and by the periodic image. Spheres are named by ids if the input has ids, otherwise by rows.
+///
+/// # Errors
+/// Returns an error if the memory does not suffice for a sorted copy.
 pub fn at_walls<'a, T: Number>(
     found: &'a Collisions<T>,
     world: &'a World,
-) -> Box<dyn Iterator<Item = Pair> + 'a> {
+) -> Result<Box<dyn Iterator<Item = Pair> + 'a>> {
     let hits = found.walls.iter_with_images();
     let hits = hits.map(move |(hit, image)| {
         let Collision64 { a, b, toi, depth } = hit.wide();
@@ -78,30 +88,33 @@ pub fn at_walls<'a, T: Number>(
         }
     });
     if world.ids.is_none() {
-        return Box::new(hits);
+        return Ok(Box::new(hits));
     }
-    let mut hits: Vec<Pair> = hits.collect();
+    let mut hits = collect(hits, SORTED)?;
     hits.sort_unstable_by_key(|hit| (hit.a, hit.b, hit.image));
-    Box::new(hits.into_iter())
+    Ok(Box::new(hits.into_iter()))
 }
 
 /// Returns the entries of a neighbour list, sorted by `a`, by `b` and by the periodic image. Particles are
 /// named by ids if the world has ids, otherwise by rows. If the list has each pair once, `a` is the smaller
 /// id. If this exchanges the two particles, the image and the vector of the pair are negated.
+///
+/// # Errors
+/// Returns an error if the memory does not suffice for a sorted copy.
 pub fn neighbors<'a, T: Number>(
     found: &'a NeighborList<T>,
     world: &'a World,
     full: bool,
-) -> Box<dyn Iterator<Item = Pair> + 'a> {
+) -> Result<Box<dyn Iterator<Item = Pair> + 'a>> {
     let measured = found.vectors().iter().zip(found.distances());
     let pairs = found.pairs().iter_with_images().zip(measured);
     let pairs = pairs.map(move |((&rows, image), (&[x, y, z], &d))| {
         name(rows, image, [x, y, z, d].map(Into::into), world)
     });
     if world.ids.is_none() {
-        return Box::new(pairs);
+        return Ok(Box::new(pairs));
     }
-    let mut pairs: Vec<Pair> = pairs.collect();
+    let mut pairs = collect(pairs, SORTED)?;
     if !full {
         for pair in &mut pairs {
             let [x, y, z, d] = pair.numbers;
@@ -113,7 +126,7 @@ pub fn neighbors<'a, T: Number>(
         }
     }
     pairs.sort_unstable_by_key(|pair| (pair.a, pair.b, pair.image));
-    Box::new(pairs.into_iter())
+    Ok(Box::new(pairs.into_iter()))
 }
 
 fn name(rows: [u32; 2], image: [i32; 3], numbers: [f64; 4], world: &World) -> Pair {

@@ -6,14 +6,19 @@
     reason = "the cast clamps to the range of pixels or colours"
 )]
 
+use std::iter::repeat_n;
 use std::ops::Range;
 
-use ab_glyph::{FontRef, InvalidFont};
+use ab_glyph::FontRef;
+use anyhow::Context;
+use carom_formats::memory::{collect, reserve};
 
 use super::picture::{Colour, HEIGHT, Place, WIDTH};
 
 /// A pixel counts as completely covered if less than this fraction of it is uncovered.
 const NOTHING: f32 = 0.002;
+
+const PICTURE: &str = "the picture";
 
 pub(crate) struct Canvas {
     /// For each pixel of the picture: red, green and blue of the shapes painted so far, and the fraction that
@@ -23,11 +28,12 @@ pub(crate) struct Canvas {
 }
 
 impl Canvas {
-    pub(crate) fn new() -> Result<Self, InvalidFont> {
+    pub(crate) fn new() -> anyhow::Result<Self> {
         Ok(Self {
-            pixels: vec![[0.0, 0.0, 0.0, 1.0]; WIDTH * HEIGHT],
+            pixels: collect(repeat_n([0.0, 0.0, 0.0, 1.0], WIDTH * HEIGHT), PICTURE)?,
             // The font is built into the program, because a machine may have no fonts.
-            font: FontRef::try_from_slice(dejavu::sans::regular())?,
+            font: FontRef::try_from_slice(dejavu::sans::regular())
+                .context("cannot read the built-in font")?,
         })
     }
 
@@ -69,12 +75,15 @@ impl Canvas {
     }
 
     /// Returns red, green and blue of each pixel, on paper of the colour `paper`.
-    pub(crate) fn on(&self, paper: Colour) -> Vec<u8> {
+    pub(crate) fn on(&self, paper: Colour) -> carom_formats::Result<Vec<u8>> {
         let on_paper = |&[red, green, blue, left]: &[f32; 4]| {
             let painted = [red, green, blue];
             [0, 1, 2].map(|part| (painted[part] + left * f32::from(paper[part])).round() as u8)
         };
-        self.pixels.iter().flat_map(on_paper).collect()
+        let mut pixels = Vec::new();
+        reserve(&mut pixels, 3 * self.pixels.len(), PICTURE)?;
+        pixels.extend(self.pixels.iter().flat_map(on_paper));
+        Ok(pixels)
     }
 }
 

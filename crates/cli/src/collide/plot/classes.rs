@@ -1,8 +1,11 @@
 //! Colours of the spheres in the picture, which show the numbers of contacts at the start of the time step.
 
+use std::iter::repeat_n;
 use std::ops::RangeInclusive;
 
 use carom::Collision;
+use carom_formats::Result;
+use carom_formats::memory::collect;
 
 use super::picture::Colour;
 
@@ -25,8 +28,8 @@ pub(crate) struct Class {
 }
 
 impl Classes {
-    pub(crate) fn of(spheres: usize, pairs: &[Collision]) -> Self {
-        let contacts = contacts(spheres, pairs.iter().filter(|pair| pair.toi == 0.0));
+    pub(crate) fn of(spheres: usize, pairs: &[Collision]) -> Result<Self> {
+        let contacts = contacts(spheres, pairs.iter().filter(|pair| pair.toi == 0.0))?;
         let end = contacts.iter().max().map_or(1, |most| most + 1);
         let mut bounds = vec![0];
         if end <= MOST + 1 {
@@ -41,7 +44,7 @@ impl Classes {
                 bounds.push(next.max(bounds[bounds.len() - 1] + 1));
             }
         }
-        Self { contacts, bounds }
+        Ok(Self { contacts, bounds })
     }
 
     pub(crate) fn colour_of(&self, sphere: u32) -> Colour {
@@ -84,11 +87,14 @@ impl Classes {
 }
 
 /// Returns, for each sphere, the number of pairs that contain the sphere.
-pub(crate) fn contacts<'a>(spheres: usize, pairs: impl Iterator<Item = &'a Collision>) -> Vec<u32> {
-    let mut contacts = vec![0; spheres];
+pub(crate) fn contacts<'a>(
+    spheres: usize,
+    pairs: impl Iterator<Item = &'a Collision>,
+) -> Result<Vec<u32>> {
+    let mut contacts = collect(repeat_n(0, spheres), "the contacts of the picture")?;
     for pair in pairs {
         contacts[pair.a as usize] += 1;
         contacts[pair.b as usize] += 1;
     }
-    contacts
+    Ok(contacts)
 }

@@ -13,7 +13,6 @@ mod walls;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
-use anyhow::Context;
 use canvas::Canvas;
 use classes::Classes;
 pub(crate) use picture::Picture;
@@ -38,11 +37,11 @@ impl Picture<'_> {
 
     /// Returns red, green and blue of each pixel of the picture, row by row from the top.
     fn pixels(&self) -> anyhow::Result<Vec<u8>> {
-        let mut canvas = Canvas::new().context("cannot read the built-in font")?;
+        let mut canvas = Canvas::new()?;
         let room = WIDTH as f32 - LEFT - 30.0;
         canvas.write_within(self.source, 30.0, [LEFT, 34.0], room);
         if let Some(view) = View::of(self.spheres) {
-            let classes = Classes::of(self.spheres.len(), self.pairs);
+            let classes = Classes::of(self.spheres.len(), self.pairs)?;
             let subtitle = format!(
                 "{} at the start of a step of {:?}, seen along {}",
                 counted(self.spheres.len(), "sphere"),
@@ -58,7 +57,7 @@ impl Picture<'_> {
             if !many {
                 walls::draw(&mut canvas, self.walls, &view);
             }
-            scene::draw(&mut canvas, self, &view, &classes);
+            scene::draw(&mut canvas, self, &view, &classes)?;
             if many {
                 walls::draw(&mut canvas, self.walls, &view);
             }
@@ -67,7 +66,7 @@ impl Picture<'_> {
             canvas.write("no spheres", 48.0, middle, Align::Middle);
             axes::frame(&mut canvas);
         }
-        Ok(canvas.on(PAPER))
+        Ok(canvas.on(PAPER)?)
     }
 }
 

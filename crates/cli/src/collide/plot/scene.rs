@@ -3,6 +3,8 @@
 use std::f32::consts::PI;
 
 use carom::Sphere;
+use carom_formats::Result;
+use carom_formats::memory::collect;
 use rayon::prelude::*;
 
 use super::canvas::Canvas;
@@ -28,16 +30,21 @@ pub(crate) fn too_small(spheres: &[Sphere], view: &View) -> usize {
 
 /// Draws the spheres and the colliding pairs. The line of a pair is in front of its two spheres, and behind
 /// every sphere that is nearer to the viewer than both.
-pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, classes: &Classes) {
+pub(crate) fn draw(
+    canvas: &mut Canvas,
+    picture: &Picture<'_>,
+    view: &View,
+    classes: &Classes,
+) -> Result<()> {
     let spheres = picture.spheres;
     let dots = too_small(spheres, view).max(1) as f32;
     let dot = (INK_FOR_DOTS / dots / PI).sqrt().clamp(1.0, 2.5);
-    let crowds = contacts(spheres.len(), picture.pairs.iter());
+    let crowds = contacts(spheres.len(), picture.pairs.iter())?;
 
     let nearness = |i: u32| view.nearness(&spheres[i as usize]);
-    let order = from_front(spheres.iter().map(|sphere| view.nearness(sphere)));
+    let order = from_front(spheres.iter().map(|sphere| view.nearness(sphere)))?;
     let pairs = picture.pairs.iter();
-    let pairs = from_front(pairs.map(|pair| nearness(pair.a).max(nearness(pair.b))));
+    let pairs = from_front(pairs.map(|pair| nearness(pair.a).max(nearness(pair.b))))?;
     let mut pairs = pairs.into_iter().peekable();
 
     // Shapes are painted from front to back: each is hidden by the shapes painted before it. The
@@ -61,13 +68,14 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
             disc(canvas, view.place(sphere), radius, colour);
         }
     }
+    Ok(())
 }
 
 /// Sorts spheres or pairs, the nearest to the viewer first. Returns the nearness and the index of each.
-fn from_front(nearness: impl Iterator<Item = f32>) -> Vec<(f32, u32)> {
-    let mut order: Vec<_> = nearness.zip(0..).collect();
+fn from_front(nearness: impl Iterator<Item = f32>) -> Result<Vec<(f32, u32)>> {
+    let mut order = collect(nearness.zip(0..), "the order of the picture")?;
     order.par_sort_unstable_by(|(near, i), (other, j)| other.total_cmp(near).then(i.cmp(j)));
-    order
+    Ok(order)
 }
 
 /// Draws a disc with a radius in pixels. A large disc has a darker rim.

@@ -1,0 +1,693 @@
+//! Every allocation that grows with the input may fail, in the library and in the readers and writers: each time the call
+//! returns an error that says so, or its result is right, and what it worked on can be used again.
+//!
+//! The allocations that fail are those of at least 2 KiB. Smaller ones are made by the standard library, by rayon and for
+//! messages, and end the program if they fail. So do the buffers of constant size of `std::io`, and what the crates that
+//! unpack files allocate, which are left out here.
+
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+
+#[path = "../../../tests/faults/faults.rs"]
+mod faults;
+
+use std::error::Error as _;
+use std::fs;
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+
+use carom::{
+    Backend, Collisions, Column, Detector, Domain, HardSphere, Mesh, NeighborList, NeighborSearch,
+    Number, Options, Simulation, SimulationOptions, Sphere, Spheres, Step, Wall, Walls,
+};
+use carom_formats::read::{self, Frames, Input, ReadOptions, mesh};
+use carom_formats::write::{self, Columns, List, ListFormat, Order, Target};
+use faults::{Faults, Plan};
+
+type Test = Result<(), Box<dyn std::error::Error>>;
+
+const PLAN: Plan = Plan {
+    before: 0,
+    least: 2048,
+    ignored: [8192, 1 << 16, 0, 0],
+    threads: false,
+    lasting: false,
+};
+
+/// A row of numbers from 0 to 1 without a pattern.
+fn numbers() -> impl FnMut() -> f32 {
+    let mut state = 1_u32;
+    move || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / 16_777_216.0
+    }
+}
+
+/// Returns spheres of radius about `radius` in a cube of 20.
+fn cloud(count: usize, radius: f32, speed: f32) -> Vec<Sphere> {
+    let mut next = numbers();
+    let mut three = |scale: f32| [next(), next(), next()].map(|x| scale * x);
+    (0..count)
+        .map(|_| {
+            let size = 0.5 * radius * (1.0 + three(1.0)[0]);
+            let velocity = three(2.0 * speed).map(|x| x - speed);
+            Sphere::new(three(20.0), size).with_velocity(velocity)
+        })
+        .collect()
+}
+
+fn wide(spheres: &[Sphere]) -> Vec<HardSphere> {
+    let wide = spheres.iter().map(|sphere| {
+        HardSphere::new(sphere.center.map(f64::from), f64::from(sphere.radius))
+            .with_velocity(sphere.velocity.map(f64::from))
+    });
+    wide.collect()
+}
+
+fn cpu() -> Detector {
+    let options = Options::new().with_backend(Backend::Cpu);
+    Detector::new(options).expect("the CPU needs nothing")
+}
+
+/// A floor of triangles.
+fn floor<T: Copy>(number: impl Fn(u16) -> T) -> (Vec<[T; 3]>, Vec<[u32; 3]>) {
+    let vertices = (0..31_u16).flat_map(|x| (0..31_u16).map(move |y| [x, y, 1]));
+    let corners = (0..30_u32).flat_map(|x| (0..30_u32).map(move |y| 31 * x + y));
+    let triangles = corners.flat_map(|k| [[k, k + 31, k + 1], [k + 31, k + 32, k + 1]]);
+    let vertices = vertices.map(|place| place.map(&number));
+    (vertices.collect(), triangles.collect())
+}
+
+fn is_of_memory(error: &carom::Error) -> bool {
+    matches!(error, carom::Error::OutOfMemory { .. })
+}
+
+/// Walks through a call on an object that `make` makes anew. Each error must be of memory, and after it the call must succeed
+/// on the same object, with the same result.
+fn walk<S, R: PartialEq>(
+    faults: &Faults,
+    name: &str,
+    make: impl Fn() -> S,
+    call: impl Fn(&mut S) -> Result<R, carom::Error>,
+) {
+    walk_to(faults, name, make, call, |one, other| one == other);
+}
+
+fn walk_to<S, R>(
+    faults: &Faults,
+    name: &str,
+    make: impl Fn() -> S,
+    call: impl Fn(&mut S) -> Result<R, carom::Error>,
+    alike: impl Fn(&R, &R) -> bool,
+) {
+    let expected = call(&mut make()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    faults.walk(name, PLAN, &mut |arm| {
+        let mut object = make();
+        arm();
+        let result = call(&mut object);
+        faults.end();
+        let Err(error) = result else {
+            let found = result.unwrap_or_else(|error| panic!("{error}"));
+            assert!(alike(&found, &expected), "{name}: another result");
+            return false;
+        };
+        assert!(is_of_memory(&error), "{name}: {error}");
+        let again = call(&mut object).unwrap_or_else(|error| panic!("{name}, again: {error}"));
+        assert!(
+            alike(&again, &expected),
+            "{name}: another result after an error"
+        );
+        true
+    });
+}
+
+type Listed<T> = (
+    Vec<<T as Number>::Collision>,
+    Vec<[i32; 3]>,
+    Vec<<T as Number>::WallCollision>,
+);
+
+fn listed<T: Number>(found: Collisions<T>) -> Listed<T> {
+    let (pairs, images) = found.pairs.into_parts();
+    (pairs, images, found.walls.into_parts().0)
+}
+
+fn walls<T: Number>(number: impl Fn(u16) -> T + Copy) -> Result<Walls<T>, carom::Error> {
+    let low = Wall::half_space([0, 0, 1].map(number), number(1));
+    let pin = Wall::sphere([10, 10, 10].map(number), number(4));
+    let mut walls = Walls::from_iter([low, pin]);
+    let (vertices, triangles) = floor(number);
+    walls.push_mesh(Mesh::new(vertices, triangles)?);
+    Ok(walls)
+}
+
+/// Runs a test under faults, on two threads.
+fn under_faults(name: &str, test: impl FnOnce(&Faults) -> Test + Send) -> Test {
+    if let Some(faults) = Faults::of_this_program(name)? {
+        test(&faults)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn detect() -> Test {
+    under_faults("detect", |faults| {
+        let slow = cloud(4000, 0.5, 0.1);
+        let mut fast = cloud(4000, 0.2, 0.1);
+        for sphere in fast.iter_mut().step_by(50) {
+            sphere.velocity = sphere.velocity.map(|v| 100.0 * v);
+        }
+        let cell = Domain::rectangular([0.0; 3], [20.0; 3]).with_periodic([true; 3]);
+        let narrow = walls(f32::from)?;
+        for (name, spheres) in [("slow", &slow), ("fast", &fast)] {
+            let wide = wide(spheres);
+            let centers: Vec<[f64; 3]> = wide.iter().map(|sphere| sphere.center).collect();
+            let columns = Spheres::new(&centers, 0.5);
+            walk(faults, &format!("{name}, float32"), cpu, |detector| {
+                detector.detect(&Step::new(spheres, 1.0)).map(listed)
+            });
+            walk(faults, &format!("{name}, float64"), cpu, |detector| {
+                detector.detect(&Step::new(&wide, 1.0)).map(listed)
+            });
+            walk(faults, &format!("{name}, columns"), cpu, |detector| {
+                detector.detect(&Step::new(columns, 1.0)).map(listed)
+            });
+            walk(faults, &format!("{name}, periodic"), cpu, |detector| {
+                let step = Step::new(spheres, 1.0).in_domain(&cell);
+                detector.detect(&step).map(listed)
+            });
+            walk(
+                faults,
+                &format!("{name}, periodic, float64"),
+                cpu,
+                |detector| {
+                    let step = Step::new(&wide, 1.0).in_domain(&cell);
+                    detector.detect(&step).map(listed)
+                },
+            );
+            walk(faults, &format!("{name}, two sets"), cpu, |detector| {
+                detector
+                    .detect(&Step::between(spheres, &slow, 1.0))
+                    .map(listed)
+            });
+            walk(faults, &format!("{name}, walls"), cpu, |detector| {
+                let step = Step::new(spheres, 1.0).with_walls(&narrow);
+                detector.detect(&step).map(listed)
+            });
+            walk(
+                faults,
+                &format!("{name}, walls, periodic"),
+                cpu,
+                |detector| {
+                    let domain = cell.with_periodic([true, true, false]);
+                    let step = Step::new(spheres, 1.0).in_domain(&domain);
+                    detector.detect(&step.with_walls(&narrow)).map(listed)
+                },
+            );
+        }
+        let wide_walls = walls(f64::from)?;
+        let wide = wide(&slow);
+        walk(faults, "walls, float64", cpu, |detector| {
+            let step = Step::new(&wide, 1.0).with_walls(&wide_walls);
+            detector.detect(&step).map(listed)
+        });
+        walk(
+            faults,
+            "a mesh",
+            || (),
+            |()| {
+                let (vertices, triangles) = floor(f32::from);
+                Mesh::cleaned(vertices, triangles)
+            },
+        );
+        Ok(())
+    })
+}
+
+#[test]
+fn neighbors() -> Test {
+    under_faults("neighbors", |faults| {
+        let spheres = cloud(4000, 0.5, 0.1);
+        let moved: Vec<Sphere> = spheres
+            .iter()
+            .map(|sphere| Sphere::new(sphere.center.map(|x| x + 0.3), 0.5))
+            .collect();
+        let cell = Domain::rectangular([0.0; 3], [20.0; 3]).with_periodic([true; 3]);
+        let wide = wide(&spheres);
+        let parts = |list: &NeighborList| {
+            let images = list.pairs().images().to_vec();
+            (list.pairs().to_vec(), images, list.vectors().to_vec())
+        };
+        let start = || (cpu(), NeighborList::default());
+        for full in [false, true] {
+            walk(
+                faults,
+                &format!("neighbours, full: {full}"),
+                start,
+                |(detector, list)| {
+                    let search = NeighborSearch::within(&spheres, 1.0).in_domain(&cell);
+                    let search = if full { search.full() } else { search };
+                    detector.find_neighbors_into(&search, list)?;
+                    Ok(parts(list))
+                },
+            );
+        }
+        walk(faults, "neighbours, skin", start, |(detector, list)| {
+            for spheres in [&spheres, &moved, &spheres] {
+                let search = NeighborSearch::within(spheres, 1.0).in_domain(&cell);
+                let search = search.with_skin(0.5);
+                if !list.update(&search) {
+                    detector.find_neighbors_into(&search, list)?;
+                }
+            }
+            Ok(parts(list))
+        });
+        walk(faults, "neighbours, float64", cpu, |detector| {
+            let search = NeighborSearch::within(&wide, 1.0).full();
+            let list = detector.find_neighbors(&search)?;
+            Ok((list.pairs().to_vec(), list.distances().to_vec()))
+        });
+        Ok(())
+    })
+}
+
+#[test]
+fn reductions() -> Test {
+    under_faults("reductions", |faults| {
+        let [before, spheres] = [0.4, 0.5].map(|radius| cloud(4000, radius, 0.1));
+        let cell = Domain::rectangular([0.0; 3], [20.0; 3]).with_periodic([true; 3]);
+        for domain in [Domain::default(), cell] {
+            let found = cpu().detect(&Step::new(&spheres, 1.0).in_domain(&domain))?;
+            let before = cpu().detect(&Step::new(&before, 1.0).in_domain(&domain))?;
+            walk(faults, "earliest", || (), |()| found.earliest());
+            walk(faults, "contacts", || (), |()| found.contacts());
+            walk(faults, "changes", || (), |()| found.changes_since(&before));
+            walk(
+                faults,
+                "sort by time",
+                || found.clone(),
+                |found| {
+                    found.sort_by_time();
+                    Ok(listed(found.clone()).1)
+                },
+            );
+            walk(
+                faults,
+                "sort by key",
+                || found.pairs.clone(),
+                |pairs| {
+                    pairs.sort_by_key(|pair, image| (pair.depth.to_bits(), image));
+                    let mut sum = 0_u64;
+                    for pair in &*pairs {
+                        sum = sum.wrapping_mul(31) + u64::from(pair.a) + u64::from(pair.b);
+                    }
+                    Ok(sum)
+                },
+            );
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn simulations() -> Test {
+    under_faults("simulations", |faults| {
+        let mut next = numbers();
+        let mut spheres = Vec::new();
+        for k in 0..3375_u16 {
+            let place = [k % 15, k / 15 % 15, k / 225].map(|n| f64::from(n) * 1.2 + 1.5);
+            let velocity = [next(), next(), next()].map(|v| 8.0 * f64::from(v) - 4.0);
+            spheres.push(HardSphere::new(place, 0.5).with_velocity(velocity));
+        }
+        let cell = Domain::rectangular([0.0; 3], [20.0; 3]).with_periodic([true; 3]);
+        let free = SimulationOptions::new()
+            .with_domain(cell)
+            .with_impact_list();
+        let (vertices, triangles) = floor(f32::from);
+        let mut inside = Walls::inside_box([0.0; 3], [20.0; 3]);
+        inside.push_mesh(Mesh::new(vertices, triangles)?);
+        let heavy = SimulationOptions::new()
+            .with_walls(inside)
+            .with_gravity([0.0, 0.0, -9.8])
+            .with_restitution(0.6)
+            .with_contact_time(1e-3)
+            .with_contact_changes();
+        for (name, options) in [("free", free), ("with walls", heavy)] {
+            walk(
+                faults,
+                &format!("{name}: new"),
+                || (),
+                |()| {
+                    let simulation = Simulation::new(spheres.clone(), options.clone())?;
+                    Ok(simulation.spheres().to_vec())
+                },
+            );
+            let made = Simulation::new(spheres.clone(), options.clone())?;
+            let mut begun = made.clone();
+            begun.step(0.05)?;
+            for (when, start) in [("first", &made), ("later", &begun)] {
+                // A step that ends early may divide the time otherwise, so the spheres are not the same to the last bit.
+                let end = start.time() + 0.1;
+                let step = |simulation: &mut Simulation| {
+                    simulation.step(end - simulation.time())?;
+                    Ok((simulation.time(), simulation.kinetic_energy()))
+                };
+                let alike = |one: &(f64, f64), other: &(f64, f64)| {
+                    (one.0 - other.0).abs() < 1e-12 && (one.1 / other.1 - 1.0).abs() < 0.05
+                };
+                walk_to(
+                    faults,
+                    &format!("{name}: {when} step"),
+                    || start.clone(),
+                    step,
+                    alike,
+                );
+            }
+            walk(
+                faults,
+                &format!("{name}: edit"),
+                || begun.clone(),
+                |simulation| {
+                    simulation.edit(|spheres| spheres[7].velocity = [1.0, 2.0, 3.0])?;
+                    Ok(simulation.spheres().to_vec())
+                },
+            );
+            walk(
+                faults,
+                &format!("{name}: add"),
+                || begun.clone(),
+                |simulation| {
+                    simulation.add(HardSphere::new([19.3; 3], 0.1))?;
+                    Ok(simulation.spheres()[..spheres.len()].to_vec())
+                },
+            );
+            walk(
+                faults,
+                &format!("{name}: groups"),
+                || begun.clone(),
+                |simulation| {
+                    simulation.set_groups(3, 1)?;
+                    simulation.set_body(4, Some(2))?;
+                    simulation.set_restitution_of(5, 0.5)?;
+                    Ok(simulation.spheres().to_vec())
+                },
+            );
+            walk(
+                faults,
+                &format!("{name}: separate"),
+                || begun.clone(),
+                |simulation| {
+                    simulation.edit(|spheres| {
+                        for place in (0..spheres.len()).step_by(100) {
+                            spheres[place].center[0] += 0.3;
+                        }
+                    })?;
+                    simulation.separate(100)?;
+                    Ok(simulation.spheres().len())
+                },
+            );
+            walk(
+                faults,
+                &format!("{name}: walls"),
+                || begun.clone(),
+                |simulation| {
+                    simulation.edit_walls(|walls| {
+                        walls.push(Wall::sphere([30.0; 3], 1.0));
+                        for mesh in walls.meshes_mut() {
+                            *mesh = mesh.clone().with_velocity([0.0, 0.0, -0.1]);
+                        }
+                    })?;
+                    simulation.remove(3)?;
+                    Ok(simulation.spheres().to_vec())
+                },
+            );
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn checks() -> Test {
+    under_faults("checks", |faults| {
+        let spheres = cloud(1000, 0.5, 0.1);
+        let cell = Domain::rectangular([0.0; 3], [20.0; 3]).with_periodic([true; 3]);
+        let narrow = walls(f32::from)?;
+        for domain in [Domain::default(), cell] {
+            let step = Step::new(&spheres, 1.0).in_domain(&domain);
+            let mut found = cpu().detect(&step)?;
+            found.pairs.retain(|pair, _| pair.a % 2 == 0);
+            walk(
+                faults,
+                "verify",
+                || (),
+                |()| carom::verify(&step, &found.pairs).map(|checked| checked.missing.len()),
+            );
+            let step = step.with_walls(&narrow);
+            let mut found = cpu().detect(&step)?;
+            found.walls.retain(|hit, _| hit.sphere % 2 == 0);
+            walk(
+                faults,
+                "verify walls",
+                || (),
+                |()| carom::verify_walls(&step, &found.walls).map(|checked| checked.missing.len()),
+            );
+        }
+        Ok(())
+    })
+}
+
+/// Returns whether an error, or one of its causes, says that memory is missing.
+fn lacks_memory(error: &carom_formats::Error) -> bool {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text += &error.to_string();
+        cause = error.source();
+    }
+    text.contains("memory")
+}
+
+/// Walks through a call of the readers or writers.
+fn walk_files<R: PartialEq>(
+    faults: &Faults,
+    name: &str,
+    call: impl Fn() -> Result<R, carom_formats::Error>,
+) {
+    let expected = call().unwrap_or_else(|error| panic!("{name}: {error:?}"));
+    faults.walk(name, PLAN, &mut |arm| {
+        arm();
+        let result = call();
+        faults.end();
+        match result {
+            Ok(found) => {
+                assert!(found == expected, "{name}: another result");
+                false
+            }
+            Err(error) => {
+                assert!(lacks_memory(&error), "{name}: {error:?}");
+                true
+            }
+        }
+    });
+}
+
+#[test]
+fn readers() -> Test {
+    under_faults("readers", |faults| {
+        let spheres = wide(&cloud(2000, 0.5, 0.1));
+        let rows = |separator: &str| {
+            let mut text = String::new();
+            for (k, sphere) in spheres.iter().enumerate() {
+                let [x, y, z] = sphere.center;
+                let fields = [(k + 1).to_string(), "1".to_owned()].into_iter();
+                let fields = fields.chain([x, y, z, sphere.radius].map(|x| x.to_string()));
+                text += &fields.collect::<Vec<_>>().join(separator);
+                // Lines that do not follow one another.
+                text += if k % 2 == 0 { "\n" } else { "\n\n" };
+            }
+            text
+        };
+        let dump = format!(
+            "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n{}\nITEM: BOX BOUNDS pp pp pp\n0 20\n0 20\n0 20\nITEM: ATOMS id type x y z radius\n{}",
+            spheres.len(),
+            rows(" ").replace("\n\n", "\n")
+        );
+        let small = "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: BOX BOUNDS pp pp pp\n0 20\n0 20\n0 20\nITEM: ATOMS id type x y z radius\n1 1 1 1 1 1\n";
+        let xyz = format!(
+            "{}\nProperties=id:I:1:species:S:1:pos:R:3:radius:R:1\n{}",
+            spheres.len(),
+            rows(" ").replace("\n\n", "\n")
+        );
+        let mut npy = io::Cursor::new(Vec::new());
+        let numbers: Vec<f64> = spheres
+            .iter()
+            .flat_map(|sphere| sphere.center.into_iter().chain([sphere.radius]))
+            .collect();
+        let mut header = format!(
+            "{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, 4), }}",
+            spheres.len()
+        );
+        while !(header.len() + 11).is_multiple_of(64) {
+            header.push(' ');
+        }
+        header.push('\n');
+        npy.write_all(b"\x93NUMPY\x01\x00")?;
+        npy.write_all(&u16::try_from(header.len())?.to_le_bytes())?;
+        npy.write_all(header.as_bytes())?;
+        npy.write_all(
+            &numbers
+                .iter()
+                .flat_map(|x| x.to_le_bytes())
+                .collect::<Vec<_>>(),
+        )?;
+        let options = ReadOptions {
+            ids: true,
+            types: true,
+            ..ReadOptions::default()
+        };
+        let plain = ReadOptions::default();
+        let csv = format!("id,type,x,y,z,radius\n{}", rows(","));
+        let frames: Frames = "-200".parse()?;
+        let inputs = [
+            ("spheres.csv", csv.into_bytes(), Frames::LAST, &options),
+            ("spheres.dump", dump.into_bytes(), Frames::LAST, &options),
+            (
+                "many.dump",
+                small.repeat(300).into_bytes(),
+                frames,
+                &options,
+            ),
+            ("spheres.xyz", xyz.into_bytes(), Frames::LAST, &options),
+            ("spheres.npy", npy.into_inner(), Frames::LAST, &plain),
+        ];
+        for (name, bytes, frames, options) in inputs {
+            let input = Input::from_bytes(name, bytes, None);
+            walk_files(faults, name, || {
+                let mut all = Vec::with_capacity(4);
+                for world in read::open(&input, frames, options, &())? {
+                    let world = world?;
+                    let narrow = world.in_float32()?;
+                    all.push((world.spheres, narrow, world.ids));
+                }
+                Ok(all)
+            });
+        }
+        let (vertices, triangles) = floor(f64::from);
+        let mut obj = String::new();
+        let mut stl = vec![0_u8; 80];
+        for [x, y, z] in &vertices {
+            obj += &format!("v {x} {y} {z}\n");
+        }
+        stl.extend(u32::try_from(triangles.len())?.to_le_bytes());
+        for corners in &triangles {
+            let [a, b, c] = corners.map(|k| k + 1);
+            obj += &format!("f {a} {b} {c}\n");
+            stl.extend([0; 12]);
+            for corner in corners {
+                let place = vertices[*corner as usize].map(|x| x as f32);
+                stl.extend(place.iter().flat_map(|x| x.to_le_bytes()));
+            }
+            stl.extend([0; 2]);
+        }
+        for (name, bytes) in [("floor.obj", obj.into_bytes()), ("floor.stl", stl)] {
+            walk_files(faults, name, || {
+                let mesh = mesh::read_from(name, &bytes[..])?;
+                Ok((mesh.vertices, mesh.triangles))
+            });
+        }
+        Ok(())
+    })
+}
+
+/// Counts the bytes, and keeps none.
+#[derive(Default)]
+struct Count {
+    place: u64,
+    end: u64,
+}
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.place += bytes.len() as u64;
+        self.end = self.end.max(self.place);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Count {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let from = |start: u64, by: i64| {
+            let place = start.checked_add_signed(by);
+            place.ok_or(io::Error::from(ErrorKind::InvalidInput))
+        };
+        self.place = match to {
+            SeekFrom::Start(place) => place,
+            SeekFrom::Current(by) => from(self.place, by)?,
+            SeekFrom::End(by) => from(self.end, by)?,
+        };
+        Ok(self.place)
+    }
+}
+
+#[test]
+fn writers() -> Test {
+    under_faults("writers", |faults| {
+        let folder = std::env::temp_dir().join(format!("carom-memory-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        let mut rows = String::from("id,x,y,z,radius\n");
+        for (k, sphere) in cloud(4000, 0.5, 0.1).iter().enumerate() {
+            let [x, y, z] = sphere.center;
+            rows += &format!("{},{x},{y},{z},{}\n", 9000 - k, sphere.radius);
+        }
+        let input = Input::from_bytes("spheres.csv", rows, None);
+        let options = ReadOptions {
+            ids: true,
+            ..ReadOptions::default()
+        };
+        let world = read::open(&input, Frames::LAST, &options, &())?
+            .next()
+            .ok_or("a world")??;
+        let step = Step::new(&world.spheres, 1.0);
+        let walls = walls(f64::from)?;
+        let found = cpu().detect(&step.with_walls(&walls))?;
+        let list = cpu().find_neighbors(&NeighborSearch::within(&world.spheres, 1.0))?;
+        let columns = Columns {
+            ids: true,
+            ..Columns::default()
+        };
+        for order in [Order::Pair, Order::Time] {
+            for format in [ListFormat::Csv, ListFormat::Npy, ListFormat::Npz] {
+                walk_files(faults, &format!("{format:?}, {order:?}"), || {
+                    let mut out = Count::default();
+                    let mut list = List::to_writer(&mut out, format, columns)?;
+                    list.append(0, write::named(&found, &world, order)?)?;
+                    list.append(0, write::at_walls(&found, &world)?)?;
+                    list.finish()?;
+                    Ok(out.end)
+                });
+            }
+        }
+        walk_files(faults, "neighbours", || {
+            Ok(write::neighbors(&list, &world, false)?.count())
+        });
+        for name in ["list.csv", "list.npy", "list.npz"] {
+            let path = folder.join(name);
+            let target = Target::from_path(&path)?;
+            walk_files(faults, name, || {
+                let written = List::create(&target, columns).and_then(|mut list| {
+                    list.append(0, write::named(&found, &world, Order::Time)?)?;
+                    list.finish()
+                });
+                let files = fs::read_dir(&folder).map_or(0, Iterator::count);
+                assert_eq!(files, usize::from(written.is_ok()), "{name}");
+                let length = fs::metadata(&path).map(|file| file.len());
+                let _ = fs::remove_file(&path);
+                written.map(|()| length.unwrap_or(0))
+            });
+        }
+        fs::remove_dir_all(&folder)?;
+        Ok(())
+    })
+}
