@@ -1,8 +1,8 @@
 //! Checks of the CPU backend alone.
 
 use carom::{
-    Backend, Detector, HardSphere, NeighborSearch, Options, Simulation, SimulationOptions, Step,
-    Walls, verify, verify_walls,
+    Backend, Detector, HardSphere, NeighborSearch, Options, Simulation, SimulationOptions, Sphere,
+    Step, Walls, verify, verify_walls,
 };
 
 use crate::worlds::World;
@@ -36,7 +36,9 @@ pub(crate) fn all() -> Checked<String> {
         .collect();
     let found = detector.detect(&Step::new(&wide, 1.0)).map_err(text)?;
     ensure(!found.pairs.is_empty(), || "no pairs in float64".to_owned())?;
-    let centers: Vec<[f32; 3]> = (0..100).map(|i| [i as f32, 0.0, 0.0]).collect();
+    let centers: Vec<Sphere> = (0..100)
+        .map(|i| Sphere::new([i as f32, 0.0, 0.0], 0.0))
+        .collect();
     let list = detector.find_neighbors(&NeighborSearch::within(&centers, 1.5));
     let list = list.map_err(text)?;
     ensure(list.len() == 99, || format!("{} neighbours", list.len()))?;

@@ -46,7 +46,7 @@ pub(crate) async fn all(tell: &impl Fn(String)) -> Checked<String> {
         ),
         (
             "a periodic cube",
-            SimulationOptions::new().in_domain(&Domain::rectangular([0.0; 3], [10.0; 3])),
+            SimulationOptions::new().with_domain(Domain::rectangular([0.0; 3], [10.0; 3])),
             0.5,
         ),
         (
