@@ -604,7 +604,7 @@ impl Detector {
             ..Statistics::default()
         };
         if let Some(gpu) = self.gpu.as_mut() {
-            let step = threads::run(spheres.len(), || step.check())?;
+            step.check_size()?;
             let found = gpu.run(step, limits, wait, &mut pairs, &mut images);
             match found.await {
                 Ok(outcome) => {

@@ -3,7 +3,7 @@
 use crate::blocking::Wait;
 use crate::limits::Limits;
 use crate::statistics::StepOutcome;
-use crate::step::CheckedStep;
+use crate::step::UncheckedStep;
 use crate::{Collision, Error};
 
 /// It has no values, so its methods are never called.
@@ -20,7 +20,7 @@ impl NoGpu {
 
     pub(crate) async fn run(
         &mut self,
-        _step: CheckedStep<'_>,
+        _step: UncheckedStep<'_>,
         _limits: Limits,
         _wait: Wait,
         _pairs: &mut Vec<Collision>,

@@ -50,8 +50,9 @@ pub struct Statistics {
     pub reason: String,
     /// Name of the GPU and graphics API, or `None` if the CPU did the step.
     pub adapter: Option<String>,
-    /// Name and duration of each stage of the work, in order. A GPU without timestamps reports only the
-    /// stages on the CPU.
+    /// Name and duration of each stage of the work, in order. With a GPU, the stages `upload`, `submit`, `wait`,
+    /// `unpack` and `decide` run on the CPU. Those of the GPU follow `wait`, during which they run, and are left out
+    /// if it has no timestamps.
     pub stages: Vec<(&'static str, Duration)>,
 }
 

@@ -1,7 +1,7 @@
 //! The input of a time step: the moving spheres and the duration of the step.
 //!
 //! [`Detector`](crate::Detector) converts a [`Step`] to an [`UncheckedStep`], with all spheres in one slice.
-//! Checking an [`UncheckedStep`] gives a [`CheckedStep`]. `src/gpu/input/host_step.rs` handles a step that an
+//! Checking an [`UncheckedStep`] gives a [`CheckedStep`]; the GPU backend checks the spheres while it copies them. `src/gpu/input/host_step.rs` handles a step that an
 //! application records on its own GPU device.
 
 use std::fmt;
@@ -331,7 +331,7 @@ pub(crate) struct UncheckedStep<'a> {
 
 impl<'a> UncheckedStep<'a> {
     /// Not the numbers in the spheres.
-    fn check_size(&self) -> Result<(), Error> {
+    pub(crate) fn check_size(&self) -> Result<(), Error> {
         check_dt(self.dt)?;
         self.domain.check::<f32>()?;
         if self.has_pairs() {
@@ -355,6 +355,16 @@ impl<'a> UncheckedStep<'a> {
         Ok(self.checked(summary))
     }
 
+    /// `summary` is that of all spheres.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn checked_by(self, summary: InputSummary) -> Result<CheckedStep<'a>, Error> {
+        if summary.is_valid() {
+            Ok(self.checked(summary))
+        } else {
+            self.check()
+        }
+    }
+
     fn checked(self, summary: InputSummary) -> CheckedStep<'a> {
         let Self {
             spheres,
@@ -373,7 +383,7 @@ impl<'a> UncheckedStep<'a> {
         }
     }
 
-    fn has_pairs(&self) -> bool {
+    pub(crate) fn has_pairs(&self) -> bool {
         match self.sets {
             Sets::One => true,
             Sets::Two { first } => first > 0 && first < self.spheres.len(),

@@ -1,6 +1,7 @@
 //! Verification of a list of collisions: a test of every pair of spheres, or of a sphere and a wall, in exact
 //! arithmetic, without a grid.
 
+mod images;
 mod walls;
 
 use std::fmt;
@@ -17,12 +18,15 @@ use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 use crate::number::sealed::{Family, Split};
 use crate::reuse::ReusedVec;
+use crate::threads;
 use crate::validate::{check_dt, check_spheres};
 use crate::wide::{WideSphere, check, to_one};
 use crate::{
     Collision, Collision64, Error, Hits, MAX_MAGNITUDE_F64, Number, Sphere, Spheres, Step,
     WallCollision, WallCollision64,
 };
+
+use self::images::{Flight, Images};
 
 pub use self::walls::verify_walls;
 
@@ -226,7 +230,8 @@ fn of_image(images: &[[i32; 3]]) -> String {
 /// pair as `(a, b)`.
 ///
 /// `verify` tests all N·(N − 1)/2 pairs of one set, or all pairs across two sets, in parallel. For 20 000 spheres
-/// the test takes some seconds, or a minute if most pairs touch. In the result, each missing or wrong entry of the
+/// the test takes some seconds, or a minute if most pairs touch. In a periodic domain, a pair takes longer in
+/// proportion to the cells that one of its spheres crosses relative to the other. In the result, each missing or wrong entry of the
 /// list takes 16 bytes (32 bytes for a wrong time or depth), and 12 more bytes in a periodic domain.
 ///
 /// ```
@@ -245,8 +250,10 @@ fn of_image(images: &[[i32; 3]]) -> String {
 ///   has an invalid time step or sphere, or too many spheres.
 /// - [`Error::ColumnLength`] or [`Error::InvalidColumn`] if columns of the spheres differ in length or
 ///   have no values.
-/// - [`Error::InvalidDomain`] if the periodic domain of `step` has an invalid number or an edge of
-///   length 0.
+/// - [`Error::InvalidDomain`] if the periodic domain of `step` has an invalid number, an edge of
+///   length 0 or parallel edges.
+/// - [`Error::ImageOutOfRange`] or [`Error::TooManyImages`] if a sphere is so large or so fast that a test of all
+///   images would take too long.
 /// - [`Error::ImageCount`] if `pairs` lacks images in a periodic domain, or has images in open space.
 /// - [`Error::OutOfMemory`] if memory is too short for a copy of `pairs`, or for its differences
 ///   from the exact list.
@@ -254,6 +261,7 @@ pub fn verify<T: Number>(
     step: &Step<'_, Spheres<'_, T>>,
     pairs: &Hits<T::Collision>,
 ) -> Result<Verification<T::Collision>, Error> {
+    threads::ready()?;
     let one_set = step.second.is_none();
     let mut copy = allocate(pairs.len(), "a copy of the list")?;
     copy.extend(pairs.iter().map(Touching::wide));
@@ -292,7 +300,12 @@ fn mistakes_in_float32(
         first
     };
     let list = sorted(list, images, one_set)?;
-    let [reach, other_reach] = [first, second].map(|set| Reach::of_all(set, dt));
+    let flight = |sphere: &Sphere| Flight {
+        center: DVec3::from(sphere.center.map(f64::from)),
+        moved: DVec3::from(sphere.velocity.map(f64::from)) * f64::from(dt),
+        radius: sphere.radius.into(),
+    };
+    let flights = flights_of([first, second], one_set, flight)?;
     let edges = [0, 1, 2].map(|k| step.domain.periodic_edge(k));
     let decide = |a: usize, b: usize, image: Option<[i32; 3]>| {
         let (one, other) = (&first[a], &second[b]);
@@ -307,14 +320,9 @@ fn mistakes_in_float32(
             !(step.approaching && *toi == 0.0 && parts(&spheres(), &products()))
         })
     };
-    compare_pairs(
-        one_set,
-        [&reach, &other_reach],
-        edges,
-        &list,
-        decide,
-        |a, b| first[a].ignores(&second[b]),
-    )
+    compare_pairs(one_set, &flights, edges, &list, decide, |a, b| {
+        first[a].ignores(&second[b])
+    })
 }
 
 fn mistakes_in_float64(
@@ -368,15 +376,12 @@ fn mistakes_in_float64(
         .iter()
         .fold(longest, |most, edge| most.max(edge.abs().max_element()));
     let unit = to_one(longest);
-    let reach = |set: &[WideSphere]| -> Vec<Reach> {
-        let of = |sphere: &WideSphere| Reach {
-            center: sphere.center.map(|x| x * unit),
-            radius: unit
-                * (sphere.radius + sphere.velocity.map(|v| (v * dt).abs()).iter().sum::<f64>()),
-        };
-        set.iter().map(of).collect()
+    let flight = |sphere: &WideSphere| Flight {
+        center: DVec3::from(sphere.center) * unit,
+        moved: DVec3::from(sphere.velocity) * dt * unit,
+        radius: sphere.radius * unit,
     };
-    let [reach, other_reach] = [first, second].map(|set| reach(set));
+    let flights = flights_of([first, second].map(|set| &set[..]), one_set, flight)?;
     let products =
         |image: [i32; 3]| [0, 1, 2].map(|axis| [0, 1, 2].map(|k| (edges[k][axis], image[k])));
     let decide = |a: usize, b: usize, image: Option<[i32; 3]>| {
@@ -418,20 +423,13 @@ fn mistakes_in_float64(
         })
     };
     let scaled = edges.map(|edge| edge * unit);
-    compare_pairs(
-        one_set,
-        [&reach, &other_reach],
-        scaled,
-        &list,
-        decide,
-        |a, b| {
-            let [one, other] = [&first[a], &second[b]].map(|sphere| Sphere {
-                groups: sphere.groups,
-                ..Sphere::default()
-            });
-            one.ignores(&other)
-        },
-    )
+    compare_pairs(one_set, &flights, scaled, &list, decide, |a, b| {
+        let [one, other] = [&first[a], &second[b]].map(|sphere| Sphere {
+            groups: sphere.groups,
+            ..Sphere::default()
+        });
+        one.ignores(&other)
+    })
 }
 
 fn check_image_count<S>(step: &Step<'_, S>, pairs: usize, images: usize) -> Result<(), Error> {
@@ -465,52 +463,83 @@ fn key(c: &Entry) -> (u32, u32, [i32; 3]) {
     (c.pair.a, c.pair.b, c.image)
 }
 
-/// Compares two sets, or one with itself if `one_set`. `reach` has balls around the spheres,
+/// Returns the flights of two sets, or of one set.
+fn flights_of<S>(
+    [first, second]: [&[S]; 2],
+    one_set: bool,
+    flight: impl Fn(&S) -> Flight,
+) -> Result<[Vec<Flight>; 2], Error> {
+    let of = |set: &[S]| {
+        let mut flights = allocate(set.len(), "the motion of the spheres")?;
+        flights.extend(set.iter().map(&flight));
+        Ok(flights)
+    };
+    Ok([of(first)?, of(if one_set { &[] } else { second })?])
+}
+
+/// Compares two sets, or one with itself if `one_set`. `flights` has the motion of the spheres,
 /// and `edges` the periodic edges, in the same unit. `decide` returns the time and the depth of
 /// a pair that touches.
 fn compare_pairs(
     one_set: bool,
-    [reach, other_reach]: [&[Reach]; 2],
+    flights: &[Vec<Flight>; 2],
     edges: [DVec3; 3],
     list: &[Entry],
     decide: impl Fn(usize, usize, Option<[i32; 3]>) -> Option<[f64; 2]> + Sync,
     ignores: impl Fn(usize, usize) -> bool + Sync,
 ) -> Result<Mistakes, Error> {
-    if let Some(set) = [reach, other_reach]
-        .iter()
-        .find(|set| set.len() > MAX_SPHERES)
-    {
+    let [first, second] = flights;
+    let second = if one_set { first } else { second };
+    if let Some(set) = flights.iter().find(|set| set.len() > MAX_SPHERES) {
         return Err(Error::TooManySpheres {
             count: set.len(),
             limit: MAX_SPHERES,
         });
     }
-    let periodic = edges != [DVec3::ZERO; 3];
-    compare(list, reach.len(), |index, row| {
-        // In a periodic domain, also with its own images.
-        let from = match (one_set, periodic) {
-            (false, _) => 0,
-            (true, false) => index + 1,
-            (true, true) => index,
-        };
+    if edges != [DVec3::ZERO; 3] {
+        let images = Images::new(edges)?;
+        return compare(list, first.len(), |a, row| {
+            // Also with its own images.
+            let from = if one_set { a.min(second.len()) } else { 0 };
+            row.mistakes.tried = (second.len() - from) as u64;
+            for (b, flight) in second.iter().enumerate().skip(from) {
+                if ignores(a, b) {
+                    continue;
+                }
+                let own = one_set && a == b;
+                let decide = |image| match own && image <= [0; 3] {
+                    true => None,
+                    false => decide(a, b, Some(image)),
+                };
+                let far = |limit| Error::ImageOutOfRange {
+                    index: b,
+                    set: (!one_set).then_some(1),
+                    limit,
+                };
+                for (image, touch) in images.touching([&first[a], flight], decide, far)? {
+                    row.compare(b, image, Some(touch));
+                }
+            }
+            Ok(())
+        });
+    }
+    let reach = |flights: &[Flight]| {
+        let mut reach = allocate(flights.len(), "balls around the spheres")?;
+        reach.extend(flights.iter().map(Reach::of));
+        Ok(reach)
+    };
+    let [reach, other_reach]: [Vec<Reach>; 2] = [reach(first)?, reach(second)?];
+    compare(list, reach.len(), |a, row| {
+        let from = if one_set { a + 1 } else { 0 };
         let from = from.min(other_reach.len());
         row.mistakes.tried = (other_reach.len() - from) as u64;
-        let near = &reach[index];
+        let near = &reach[a];
         for (b, other_near) in other_reach.iter().enumerate().skip(from) {
-            if ignores(index, b) {
-                continue;
-            }
-            if periodic {
-                for image in near.images(other_near, edges) {
-                    if one_set && index == b && image <= [0; 3] {
-                        continue;
-                    }
-                    row.compare(b, image, decide(index, b, Some(image)));
-                }
-            } else if !near.is_far(other_near) {
-                row.compare(b, [0; 3], decide(index, b, None));
+            if !ignores(a, b) && !near.is_far(other_near) {
+                row.compare(b, [0; 3], decide(a, b, None));
             }
         }
+        Ok(())
     })
 }
 
@@ -567,9 +596,9 @@ impl Row<'_> {
 fn compare(
     list: &[Entry],
     rows: usize,
-    test: impl Fn(usize, &mut Row<'_>) + Sync,
+    test: impl Fn(usize, &mut Row<'_>) -> Result<(), Error> + Sync,
 ) -> Result<Mistakes, Error> {
-    let row = |index: usize| {
+    let row = |index: usize| -> Result<Mistakes, Error> {
         let a = index as u32;
         let start = list.partition_point(|c| c.pair.a < a);
         let end = list.partition_point(|c| c.pair.a <= a);
@@ -578,13 +607,13 @@ fn compare(
             listed: &list[start..end],
             mistakes: Mistakes::default(),
         };
-        test(index, &mut row);
+        test(index, &mut row)?;
         row.mistakes.invented.extend(row.listed);
-        row.mistakes
+        Ok(row.mistakes)
     };
     let mistakes = (0..rows)
         .into_par_iter()
-        .map(|index| Ok(row(index)))
+        .map(row)
         .try_reduce(Mistakes::default, Mistakes::append)?;
     let past = list.partition_point(|c| (c.pair.a as usize) < rows);
     mistakes.append(Mistakes {
@@ -605,58 +634,11 @@ struct Reach {
 }
 
 impl Reach {
-    fn of_all(spheres: &[Sphere], dt: f32) -> Vec<Self> {
-        let of = |sphere: &Sphere| Self::new(sphere, dt);
-        spheres.par_iter().map(of).collect()
-    }
-
-    fn new(sphere: &Sphere, dt: f32) -> Self {
-        let speed: f64 = sphere.velocity.iter().map(|&v| f64::from(v).abs()).sum();
+    fn of(flight: &Flight) -> Self {
         Self {
-            center: sphere.center.map(f64::from),
-            radius: f64::from(sphere.radius) + speed * f64::from(dt),
+            center: flight.center.to_array(),
+            radius: flight.radius + flight.moved.abs().element_sum(),
         }
-    }
-
-    /// In ascending order, and perhaps a few more. An edge that is not periodic must be 0.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "the conversion saturates; images of that size are out of the reach of any step"
-    )]
-    fn images(&self, other: &Self, edges: [DVec3; 3]) -> Vec<[i32; 3]> {
-        // The part of edge k perpendicular to the edges before it, which do not displace
-        // along it. So the range is found for the last edge first.
-        let mut across = edges;
-        for k in 1..3 {
-            for before in 0..k {
-                let other = across[before];
-                if other != DVec3::ZERO {
-                    across[k] -= other * (edges[k].dot(other) / other.length_squared());
-                }
-            }
-        }
-        let reach = self.radius + other.radius;
-        let range = |k: usize, from: DVec3| {
-            let length = across[k].length();
-            if length == 0.0 {
-                return 0..=0;
-            }
-            let at = -across[k].dot(from) / (length * length);
-            let wide = reach / length;
-            let error = 1e-9 * (1.0 + at.abs() + wide + from.length() / length);
-            (at - wide - error).ceil() as i32..=(at + wide + error).floor() as i32
-        };
-        let away = DVec3::from(other.center) - DVec3::from(self.center);
-        let mut images = Vec::new();
-        for n3 in range(2, away) {
-            let away = away + edges[2] * f64::from(n3);
-            for n2 in range(1, away) {
-                let away = away + edges[1] * f64::from(n2);
-                images.extend(range(0, away).map(|n1| [n1, n2, n3]));
-            }
-        }
-        images.sort_unstable();
-        images
     }
 
     /// 10⁻⁹ is far larger than the relative rounding errors of about 10⁻¹⁶.

@@ -129,7 +129,7 @@ fn winding_number(mesh: &Mesh, point: DVec3) -> f64 {
 #[test]
 fn energy_and_momentum_are_conserved() -> anyhow::Result<()> {
     let bench = Bench::new()?;
-    let mut world = start::world(2000, 1)?;
+    let mut world = start::world(2000, start::MIX, 1)?;
     // Walls would change the total momentum. These walls are so far away that no sphere reaches them.
     let far = 1e5;
     world.walls = Walls::inside_box([-far; 3], [far; 3]);
@@ -153,7 +153,7 @@ fn energy_and_momentum_are_conserved() -> anyhow::Result<()> {
 #[test]
 fn no_sphere_passes_a_wall() -> anyhow::Result<()> {
     let bench = Bench::new()?;
-    let mut world = start::world(500, 2)?;
+    let mut world = start::world(500, start::MIX, 2)?;
     let mesh = &world.walls.meshes()[0];
     let corners = mesh.vertices().iter();
     let corners: Vec<_> = corners

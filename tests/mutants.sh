@@ -273,10 +273,17 @@ mutant 'depths arrive as times' shaders/reduce/parts/row_order.wgsl \
 mutant 'the host does not sort long rows' src/reduce/sort.rs \
     '<= key(&two[1])' '< key(&two[1]) || true' --lib rows_of_any_length
 mutant 'each task of short records begins with the first row' src/gpu/detector_backend.rs \
-    '(first..).zip(part' '(0..).zip(part' --lib whatever_part
-mutant 'the rest of a long list begins at its first pair' src/gpu/detector_backend.rs \
-    'self.read((&list, record), first, rest, convert, wait)' \
-    'self.read((&list, record), 0, rest, convert, wait)' --lib whatever_part
+    'end.saturating_sub(first)' 'end' --lib whatever_part
+mutant 'each part of a long list begins at its first pair' src/gpu/detector_backend.rs \
+    '(size * pairs.start) as u64' '0' --lib whatever_part
+mutant 'repeats at the borders of tasks stay' src/exact/decide.rs \
+    'self.repeats.push(at);' '' --lib parts_of_a_list
+mutant 'disorder at the borders of tasks stays' src/exact/decide.rs \
+    'other.unordered || last > next' 'other.unordered' --lib parts_of_a_list
+mutant 'spheres are not checked while they are copied' src/support/validate.rs \
+    'pub(crate) fn is_valid(self) -> bool {
+        self.valid' 'pub(crate) fn is_valid(self) -> bool {
+        true' --test limits out_of_range
 mutant '< instead of <= at the closest approach' src/exact/integers.rs \
     '&closing * &closing >= ' '&closing * &closing > ' --test reference a_tangent_pass
 mutant '< instead of <= at the end of the step' src/exact/integers.rs \

@@ -13,8 +13,8 @@ mod worlds;
 
 use backends::detector;
 use carom::{
-    Backend, Collision, Domain, Error, Hits, Mesh, Options, Sphere, Step, Verification, Wall,
-    WallCollision, Walls, toi, verify, verify_walls,
+    Backend, Collision, Domain, Error, HardSphere, Hits, Mesh, Options, Sphere, Step, Verification,
+    Wall, WallCollision, Walls, toi, verify, verify_walls,
 };
 use fastrand::Rng;
 use wall_worlds::{World, periodic_world};
@@ -167,6 +167,117 @@ fn bad_input_is_an_error() {
         Err(Error::InvalidTimeStep { .. })
     ));
     assert!(checked(&[], 1.0, &[]).passed());
+}
+
+fn assert_soon<T>(work: impl FnOnce() -> T) -> T {
+    let start = std::time::Instant::now();
+    let result = work();
+    let time = start.elapsed();
+    assert!(time.as_secs() < 20, "{time:?}");
+    result
+}
+
+/// The time follows the cells that one sphere crosses relative to the other, and not their squares or the distance along
+/// an open direction.
+#[test]
+fn fast_spheres_in_periodic_cells_are_checked_soon() {
+    let cell = Domain::rectangular([0.0; 3], [4.0; 3]).with_periodic([true, true, false]);
+    for speed in [1e4, 1e17_f32] {
+        let spheres = [
+            Sphere::new([1.0, 1.0, 0.0], 0.5).with_velocity([0.0, 0.0, speed]),
+            Sphere::new([5.25, 1.0, 2.0], 0.5),
+        ];
+        let step = Step::new(&spheres, 1.0).in_domain(&cell);
+        let truth = assert_soon(|| verify(&step, &Hits::default())).expect("it is near");
+        assert_eq!((truth.tried, truth.touching), (3, 1));
+        assert_eq!(truth.missing.images(), [[-1, 0, 0]]);
+        let toi = f64::from(truth.missing[0].toi) * f64::from(speed);
+        assert!((toi - (2.0 - 0.9375_f64.sqrt())).abs() < 1e-6, "{toi}");
+        let wide: Vec<_> = spheres.iter().copied().map(HardSphere::from).collect();
+        let step = Step::new(&wide, 1.0).in_domain(&cell);
+        let truth = assert_soon(|| verify(&step, &Hits::default())).expect("it is near");
+        assert_eq!(truth.missing.images(), [[-1, 0, 0]]);
+    }
+    // Along the diagonal through all corners, where an image of the other sphere lies in each cell.
+    let cell = Domain::rectangular([0.0; 3], [10.0; 3]);
+    for cells in [40.0, 1000.0_f32] {
+        let spheres = [
+            Sphere::new([1.0; 3], 0.5).with_velocity([10.0 * cells; 3]),
+            Sphere::new([3.0; 3], 0.5),
+        ];
+        let step = Step::new(&spheres, 1.0).in_domain(&cell);
+        let found = assert_soon(|| detector(Backend::Cpu, Options::default()).detect(&step));
+        let found = found.unwrap_or_else(|error| panic!("{error}"));
+        let truth = assert_soon(|| verify(&step, &found.pairs));
+        let truth = truth.unwrap_or_else(|error| panic!("{error}"));
+        assert!(truth.passed(), "{truth}");
+        assert_eq!(truth.touching, cells as u64);
+        let walls = Walls::from_iter([
+            Wall::sphere([3.0; 3], 0.5),
+            Wall::cylinder([7.0, 3.0, 0.0], [0.0, 0.0, 1.0], 0.5),
+        ]);
+        let step = Step::new(&spheres[..1], 1.0)
+            .in_domain(&cell)
+            .with_walls(&walls);
+        let truth = assert_soon(|| verify_walls(&step, &Hits::default()));
+        let truth = truth.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(truth.touching, cells as u64);
+    }
+}
+
+#[test]
+fn what_takes_too_many_images_is_refused() {
+    let cell = Domain::rectangular([0.0; 3], [1.0; 3]);
+    let giant = [Sphere::new([0.0; 3], 3e3)];
+    let step = Step::new(&giant, 1.0).in_domain(&cell);
+    let refused = assert_soon(|| verify(&step, &Hits::default()));
+    assert!(matches!(refused, Err(Error::TooManyImages { .. })));
+    let walls = Walls::from_iter([Wall::sphere([0.0; 3], 3e3)]);
+    let dust = [Sphere::new([0.0; 3], 0.0)];
+    let step = Step::new(&dust, 1.0).in_domain(&cell).with_walls(&walls);
+    let refused = assert_soon(|| verify_walls(&step, &Hits::default()));
+    assert!(matches!(refused, Err(Error::TooManyImages { .. })));
+    let fast = [
+        Sphere::new([0.0; 3], 0.1).with_velocity([1e12, 0.0, 0.0]),
+        Sphere::new([0.5; 3], 0.1),
+    ];
+    let step = Step::new(&fast, 1.0).in_domain(&cell);
+    let refused = assert_soon(|| verify(&step, &Hits::default()));
+    assert!(matches!(refused, Err(Error::ImageOutOfRange { .. })));
+    let flat = Domain::triclinic(
+        [0.0; 3],
+        [[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 1.0]],
+    );
+    let step = Step::new(&fast, 0.0).in_domain(&flat);
+    let refused = verify(&step, &Hits::default());
+    assert!(matches!(refused, Err(Error::InvalidDomain { .. })));
+}
+
+/// Compared with the detector, which finds images by a grid.
+#[test]
+fn right_lists_of_fast_spheres_in_oblique_cells_pass() {
+    let mut rng = Rng::with_seed(83);
+    let mut touching = 0;
+    for world in 0..300 {
+        let mut tilt = || rng.i32(-12..=12) as f32 / 4.0;
+        let edges = [[4.0, 0.0, 0.0], [tilt(), 3.0, 0.0], [tilt(), tilt(), 5.0]];
+        let periodic = [rng.bool(), rng.bool(), true];
+        let domain = Domain::triclinic([0.0; 3], edges).with_periodic(periodic);
+        let mut vector = |most: f32| [(); 3].map(|()| (rng.f32() - 0.5) * most);
+        let spheres: Vec<_> = (0..6_u8)
+            .map(|k| {
+                let speed = if k < 2 { 200.0 } else { 4.0 };
+                Sphere::new(vector(12.0), f32::from(k) / 8.0).with_velocity(vector(speed))
+            })
+            .collect();
+        let step = Step::new(&spheres, 1.0).in_domain(&domain);
+        let found = detector(Backend::Cpu, Options::default()).detect(&step);
+        let found = found.unwrap_or_else(|error| panic!("{world}: {error}"));
+        let truth = verify(&step, &found.pairs).unwrap_or_else(|error| panic!("{world}: {error}"));
+        assert!(truth.passed(), "{world}: {truth}");
+        touching += truth.touching;
+    }
+    assert!(touching > 3000, "{touching}");
 }
 
 fn checked_walls(step: &Step<'_>, list: &Hits<WallCollision>) -> Verification<WallCollision> {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds carom for browsers, and tests it: the CPU backend under Node.js, and WebGPU in a headless Chromium, whose shader
-# compiler and software driver are others than those of the other tests. On Debian and Ubuntu, installs what is missing,
+# compiler and software driver are others than those of the other tests; and uses the page as a person does. On Debian and Ubuntu, installs what is missing,
 # unless CAROM_NO_INSTALL=1 is set.
 #
 # --worlds NUMBER compares the lists of so many worlds instead of 100. --check NAME runs one of the checks lists, results,
@@ -16,14 +16,7 @@ while (($#)); do
     esac
 done
 
-triple=wasm32-unknown-unknown
-# rustup has a compiled standard library for the target, and Debian its source.
-has_target() {
-    [[ -d $(rustc --print target-libdir --target $triple 2>/dev/null) ]]
-}
-has_debian_compiler() {
-    [[ -x /usr/bin/rustc && -e /usr/lib/rustlib/src/rust/library/Cargo.toml ]] && command -v wasm-ld >/dev/null
-}
+source crates/web/compiler.sh
 find_browser() {
     local name
     for name in "${CHROMIUM:-chromium}" chromium-browser google-chrome; do
@@ -57,13 +50,7 @@ fi
 
 # The other tests keep what they have compiled.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/web
-build=(cargo build --release --target $triple --package carom-web-checks --config profile.release.opt-level=1)
-if ! has_target; then
-    build+=(-Zbuild-std=std,panic_abort)
-    debian=(RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld)
-else
-    debian=()
-fi
+checks=(--release --package carom-web-checks --config profile.release.opt-level=1)
 cargo build --release --package carom-web-bindgen --config profile.release.opt-level=1
 # bind FOLDER: makes the modules of the last build.
 bind() {
@@ -76,7 +63,7 @@ bind() {
 missing=()
 if command -v node >/dev/null; then
     echo 'The CPU backend, without SIMD, under Node.js'
-    env "${debian[@]}" "${build[@]}"
+    FEATURES='' compile_for_browsers "${checks[@]}"
     bind "$CARGO_TARGET_DIR/alone"
     node crates/web/checks/node.mjs "$CARGO_TARGET_DIR/alone"
 else
@@ -85,7 +72,7 @@ fi
 
 if find_browser; then
     echo 'WebGPU and the CPU backend, with SIMD, in a browser'
-    env "${debian[@]}" RUSTFLAGS=-Ctarget-feature=+simd128 "${build[@]}" --features webgpu
+    compile_for_browsers "${checks[@]}" --features webgpu
     bind "$CARGO_TARGET_DIR/checks"
     page=(python3 crates/web/browser.py "$CARGO_TARGET_DIR/checks" crates/web/checks)
     TIMEOUT_S=${TIMEOUT_S:-$((1800 + 10 * worlds))} "${page[@]}" "index.html?check=$check&worlds=$worlds"
@@ -97,6 +84,12 @@ if find_browser; then
         exit 1
     fi
     echo "Error bounds of 0 are noticed: $found"
+    echo 'The page, and the npm package'
+    CARGO_TARGET_DIR=${CARGO_TARGET_DIR%/web} bash crates/web/run.sh --build --config profile.release.opt-level=1
+    python3 crates/web/page_checks.py "$CARGO_TARGET_DIR/page"
+    if command -v node >/dev/null; then
+        node crates/web/pkg/check.mjs "$CARGO_TARGET_DIR/pkg"
+    fi
 else
     missing+=(chromium)
 fi

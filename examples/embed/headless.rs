@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let instance =
         wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let gpu = Gpu::open(&instance, None)?;
-    let world = start::world(args.spheres, args.seed)?;
+    let world = start::world(args.spheres, start::MIX, args.seed)?;
     let mut simulation = Simulation::new(&gpu.device, &gpu.queue, &world, args.rules())?;
 
     let begin = Instant::now();

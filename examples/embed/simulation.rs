@@ -61,7 +61,7 @@ pub(crate) struct Simulation {
     triangle_count: u32,
     count: u32,
     dt: f32,
-    buffers: SimulationBuffers,
+    pub(crate) buffers: SimulationBuffers,
     glow: wgpu::ComputePipeline,
     bound: wgpu::BindGroup,
     /// Whether the next frame begins at time 0.

@@ -7,9 +7,11 @@ use carom::{Mesh, Walls};
 
 use crate::simulation::World;
 
-/// Largest radius of a sphere. The smallest radius is half as large. A sphere is placed inside a cube with
-/// edges of length 1, so its radius must be less than 0.5.
+/// Largest radius of a sphere. A sphere is placed inside a cube with edges of length 1, so its radius must be less
+/// than 0.5.
 const RADIUS: f32 = 0.43;
+/// By how much the smallest radius is smaller than the largest, as a fraction of it.
+pub(crate) const MIX: f32 = 0.5;
 /// Proportions of the sides of the box.
 const SHAPE: [f32; 3] = [1.5, 1.0, 1.0];
 /// Standard deviation of each component of a sphere's initial velocity, in units of length per
@@ -33,8 +35,8 @@ const TORUS: [f32; 2] = [0.27, 0.075];
 const FACETS: [u32; 2] = [24, 9];
 
 /// Returns `count` spheres with a total momentum of 0, in a box with a torus. Each sphere lies inside its own
-/// cubic cell, so no two overlap.
-pub(crate) fn world(count: u32, seed: u64) -> anyhow::Result<World> {
+/// cubic cell, so no two overlap. The smallest radius is smaller than the largest by the fraction `mix` of it.
+pub(crate) fn world(count: u32, mix: f32, seed: u64) -> anyhow::Result<World> {
     let mut rng = fastrand::Rng::with_seed(seed);
     let (torus, cells) = cells(count);
     let sides = torus.sides;
@@ -48,7 +50,7 @@ pub(crate) fn world(count: u32, seed: u64) -> anyhow::Result<World> {
         if before == until {
             continue;
         }
-        let radius = RADIUS * (0.5 + 0.5 * rng.f32());
+        let radius = RADIUS * (1.0 - mix + mix * rng.f32());
         let place = corner.map(|low| low + radius + (1.0 - 2.0 * radius) * rng.f32());
         let burns = FIRES.iter().any(|(middle, reach)| {
             let square: f32 = (0..3)

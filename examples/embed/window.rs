@@ -142,7 +142,7 @@ impl Scene {
             config.format = format;
         }
 
-        let world = start::world(args.spheres, args.seed)?;
+        let world = start::world(args.spheres, start::MIX, args.seed)?;
         let simulation = Simulation::new(&gpu.device, &gpu.queue, &world, args.rules())?;
         let drawing = Drawing::new(
             &gpu.device,

@@ -51,8 +51,9 @@ fn load(i: u32) {
     }
     padded_spheres[i] = Sphere(vec3<f32>(0.0), -1.0, vec3<f32>(0.0), own);
     // This test also rejects negative radii and inverse masses: as unsigned integers, their bits are
-    // larger than the bits of MAX_MAGNITUDE.
-    let numbers = max(radius, mass) <= bitcast<u32>(MAX_MAGNITUDE);
+    // larger than the bits of MAX_MAGNITUDE. A mass so large that its inverse is nearly 0 has no energy in float32.
+    let numbers = max(radius, mass) <= bitcast<u32>(MAX_MAGNITUDE)
+        && (mass == 0u || mass >= bitcast<u32>(1.0 / MAX_MAGNITUDE));
     if !(numbers && is_allowed(place) && is_allowed(motion)) {
         bodies[i] = Body(vec3<f32>(0.0), -1.0, vec3<f32>(0.0), 0.0, vec3<f32>(0.0), 0.0);
         atomicAdd(&sh_invalid, 1u);

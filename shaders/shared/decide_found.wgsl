@@ -54,9 +54,12 @@ fn place_of_kept(kept: Kept, local: u32) -> u32 {
         }
     }
     workgroupBarrier();
-    if local == 0u {
+    // Most workgroups have no pairs, and additions to one word wait for one another.
+    if local == 0u && atomicLoad(&sh_kept) > 0u {
         sh_kept_base = atomicAdd(&counters.decided, atomicLoad(&sh_kept));
-        atomicAdd(&counters.grazing, atomicLoad(&sh_grazing));
+        if atomicLoad(&sh_grazing) > 0u {
+            atomicAdd(&counters.grazing, atomicLoad(&sh_grazing));
+        }
     }
     return workgroupUniformLoad(&sh_kept_base) + place;
 }

@@ -3,13 +3,13 @@
 use crate::clock::Instant;
 use crate::statistics::StageTimes;
 
-pub(super) struct StageClock {
+pub(crate) struct StageClock {
     times: StageTimes,
     begin: Instant,
 }
 
 impl StageClock {
-    pub(super) fn start(mut times: StageTimes) -> Self {
+    pub(crate) fn start(mut times: StageTimes) -> Self {
         times.clear();
         Self {
             times,
@@ -17,13 +17,19 @@ impl StageClock {
         }
     }
 
-    pub(super) fn lap(&mut self, stage: &'static str) {
+    pub(crate) fn lap(&mut self, stage: &'static str) {
         let now = Instant::now();
         self.times.push((stage, now - self.begin));
         self.begin = now;
     }
 
-    pub(super) fn finish(self) -> StageTimes {
+    /// Of other work, during the last lap.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn add(&mut self, stages: StageTimes) {
+        self.times.extend(stages);
+    }
+
+    pub(crate) fn finish(self) -> StageTimes {
         self.times
     }
 }

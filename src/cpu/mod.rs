@@ -27,6 +27,8 @@ pub(crate) use bounded_walls::BoundedWalls;
 #[cfg(feature = "gpu")]
 pub(crate) use buckets::Buckets;
 #[cfg(feature = "gpu")]
+pub(crate) use clock::StageClock;
+#[cfg(feature = "gpu")]
 pub(crate) use list::sort_reported;
 pub(crate) use run::Cpu;
 pub(crate) use wall_hits::WallHits;

@@ -18,7 +18,7 @@ use super::scatter::scatter;
 use super::sorted_proxies::SortedProxies;
 use crate::exact::{ImageCollision, Listed, decide_reported};
 use crate::lattice::ReducedLattice;
-use crate::limits::{Limits, most_proxies};
+use crate::limits::Limits;
 use crate::reuse::{ReusedVec, ScratchPool};
 use crate::shared::size_class::SIZE_CLASSES;
 use crate::shared::space::Space;
@@ -93,8 +93,7 @@ impl Cpu {
         let space = &measure_space(spheres, scale, lattice.as_ref(), &mut self.space)?;
         let cell = cell(lattice.as_ref(), &space.frame, scale);
         let cell = cell.as_ref();
-        let most = most_proxies(spheres.len());
-        let sizes = &measure_sizes(spheres, scale, space, cell, sets, most, &mut self.sizes)?;
+        let sizes = &measure_sizes(spheres, scale, space, cell, sets, &mut self.sizes)?;
         let proxies = match cell {
             None => spheres.len() + sizes.segments.len(),
             Some(cell) => {

@@ -5,6 +5,11 @@ use glam::DVec3;
 
 use crate::{Error, MAX_MAGNITUDE, Sphere};
 
+/// Limits of a finite mass. With all speeds that are allowed, momenta, energies, their sums and their squares have a
+/// float64.
+const LEAST_MASS: f64 = 1e-100;
+const MOST_MASS: f64 = 1e100;
+
 /// The state of one sphere of a [`Simulation`](crate::Simulation), in float64.
 ///
 /// ```
@@ -23,7 +28,7 @@ pub struct HardSphere {
     pub velocity: [f64; 3],
     /// Radius, 0 or more.
     pub radius: f64,
-    /// Mass, more than 0. A sphere of infinite mass keeps its velocity at every impact, unless a rule
+    /// Mass, from 10⁻¹⁰⁰ to 10¹⁰⁰ or infinite. A sphere of infinite mass keeps its velocity at every impact, unless a rule
     /// ([`Response`](crate::Response)) gives it another one, and gravity does not act on it. Text that serde writes has
     /// the word "infinite" for such a mass.
     #[cfg_attr(feature = "serde", serde(with = "written_mass"))]
@@ -167,12 +172,12 @@ impl HardSphere {
             let allowed = format!("a finite number from 0 to {most:e}");
             return Err(invalid("radius", self.radius, &allowed));
         }
-        // A subnormal mass is an error, because its reciprocal may be infinite.
-        if self.mass > 0.0 && (self.mass.is_normal() || self.is_fixed()) {
+        if (LEAST_MASS..=MOST_MASS).contains(&self.mass) || self.is_fixed() {
             return Ok(());
         }
-        let allowed = "a normal number above 0, or infinite for a fixed sphere";
-        Err(invalid("mass", self.mass, allowed))
+        let allowed =
+            format!("from {LEAST_MASS:e} to {MOST_MASS:e}, or infinite for a fixed sphere");
+        Err(invalid("mass", self.mass, &allowed))
     }
 
     /// Returns 1/mass, which is 0 for a sphere of infinite mass.

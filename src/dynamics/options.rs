@@ -220,7 +220,8 @@ impl SimulationOptions {
 
     /// Sets the largest number of impacts of one sphere in a substep. The default is 100 000. carom processes groups
     /// of spheres in tasks. The impacts of one task are limited, too: to this number or, if that is more, to 100 for
-    /// each of its spheres. A simulation on a GPU has no such limit.
+    /// each of its spheres. Spheres that may hit far more images of others than usual, because they are larger than the
+    /// cell of a periodic domain, have a lower limit, in proportion. A simulation on a GPU has no such limit.
     ///
     /// A substep with more impacts is begun again with a shorter duration. Impacts shorten substeps to a share
     /// of 10⁻² / n of the step, where n is the number of spheres, but at most 10⁻⁴. If a substep of this

@@ -33,6 +33,9 @@ const SQUEEZED: u16 = 256;
 /// only if the approach is faster than this fraction of the slow speed. Each impact takes away the approach of the pair, but others
 /// may bring it back in part. What remains waits for the end of the substep.
 const MOST_SLOW: u8 = 8;
+
+/// If the spheres of an island have several times as many links, the limit of their impacts is as many times lower.
+const USUAL_LINKS: usize = 16;
 pub(crate) const FLOOR: f64 = 0.05;
 
 /// If gravity presses two bodies together that approach at less than this fraction of the slow speed, a rule sees them
@@ -339,7 +342,8 @@ impl<'a> ReplayScratch<'a> {
             })
     }
 
-    /// Returns an error if a sphere of a pair that has collided has had too many impacts.
+    /// Returns an error if a sphere of a pair that has collided has had too many impacts. An impact takes time in
+    /// proportion to the links of its spheres, of which those larger than a periodic cell have one for each image.
     fn check_limits(
         &self,
         link: &Link<'_>,
@@ -347,12 +351,14 @@ impl<'a> ReplayScratch<'a> {
         most: usize,
         setting: &Setting<'_>,
     ) -> Result<(), Error> {
+        let each = 2 * self.links.len() / self.members.len().max(1);
+        let dearer = u32::try_from(each / USUAL_LINKS).map_or(u32::MAX, |dearer| dearer.max(1));
         for end in link.places() {
             let member = &self.members[end as usize];
-            if member.impacts > setting.most_impacts || impacts > most {
+            if member.impacts > setting.most_impacts / dearer || impacts > most {
                 return Err(Error::TooManyImpacts {
                     sphere: setting.id(member.sphere) as usize,
-                    limit: setting.options.max_impacts(),
+                    limit: setting.options.max_impacts() / dearer,
                 });
             }
         }

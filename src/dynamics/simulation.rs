@@ -152,7 +152,7 @@ impl Simulation {
     }
 
     /// Calls the function `change`, which may change the spheres, for example their velocities. A
-    /// removed sphere stays removed. [`restore`](Self::restore) puts it back.
+    /// removed sphere stays removed, with a velocity of 0. [`restore`](Self::restore) puts it back.
     ///
     /// # Errors
     /// Returns [`Error::InvalidHardSphere`] if the function `change` sets a number of a sphere to a
@@ -166,6 +166,11 @@ impl Simulation {
         // has the last substeps.
         self.state.export(&mut spheres, &self.lattice);
         change(&mut spheres);
+        for (index, sphere) in spheres.iter_mut().enumerate() {
+            if self.is_removed(index) {
+                sphere.velocity = [0.0; 3];
+            }
+        }
         check_spheres(&spheres)?;
         self.spheres = spheres;
         self.state.import(&self.spheres);
@@ -299,7 +304,8 @@ impl Simulation {
     /// # Errors
     /// An error leaves the simulation at the end of the last complete substep: [`time`](Self::time) says when.
     ///
-    /// - [`Error::InvalidSimulation`] for a duration that is negative, not a number or above 2⁶⁰.
+    /// - [`Error::InvalidSimulation`] for a duration that is negative, not a number or above 2⁶⁰, or that changes
+    ///   [`time`](Self::time) by something else, because float64 numbers near the end are too far apart.
     /// - [`Error::InvalidHardSphere`] if a sphere may move so far that a coordinate exceeds 2⁶⁰ in magnitude, if it is so
     ///   far from the origin that float64 cannot represent its motion (numbers that are farther apart than a thousandth
     ///   of its radius, or than its motion in the step), or if the function passed to [`step_with`](Self::step_with) gives a sphere a velocity that is not finite or too
@@ -402,6 +408,7 @@ impl Simulation {
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<StepReport, Error> {
         self.check_resolution(duration)?;
+        self.check_time(duration)?;
         let mut report = StepReport {
             wall_impulses: filled(self.options.walls.simple().len(), [0.0; 3], SUBSTEP)?,
             ..StepReport::default()
@@ -458,13 +465,15 @@ impl Simulation {
                 .sum::<f64>()
         };
         // The sums of chunks are added in order, so the sum does not depend on the number of threads.
+        // Without spheres, `sum` would return -0.0.
+        let sum = |sum, energy| sum + energy;
         let sums = threads::ready().and_then(|()| collect_in_parallel(chunks.map(energy), SUBSTEP));
         if let Ok(sums) = sums {
-            return sums.into_iter().sum();
+            return sums.into_iter().fold(0.0, sum);
         }
         let spheres = self.state.spheres.chunks(CHUNK);
         let chunks = spheres.zip(self.state.removed.chunks(CHUNK));
-        chunks.map(energy).sum()
+        chunks.map(energy).fold(0.0, sum)
     }
 
     /// Returns whether gravity may accelerate only some of the spheres.
@@ -889,6 +898,27 @@ impl Simulation {
                 ),
             }),
         }
+    }
+
+    /// Returns an error if spheres or walls would move for another duration, because the time has a rounding error.
+    fn check_time(&self, duration: f64) -> Result<(), Error> {
+        let end = self.time + duration;
+        let lost = (end - self.time - duration).abs() > RESOLUTION * duration;
+        let fall = self.options.gravity.length() * duration;
+        let moves = |sphere: &HardSphere| {
+            let speed = sphere.motion().length() + if sphere.is_fixed() { 0.0 } else { fall };
+            speed * duration > 1e-9 * sphere.radius
+        };
+        if !lost || !(self.walls.any_moves() || self.state.spheres.par_iter().any(moves)) {
+            return Ok(());
+        }
+        Err(Error::InvalidSimulation {
+            problem: format!(
+                "the duration of the step is {duration:?}, but float64 numbers near the time {end:?} of its end are {:e} \
+                 apart; take longer steps, or create a new simulation, whose time begins at 0",
+                end.next_up() - end
+            ),
+        })
     }
 
     /// Discards the candidates and wakes what sleeps, after an edit.

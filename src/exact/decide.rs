@@ -6,6 +6,8 @@ use rayon::prelude::*;
 use super::answer::{Arithmetic, Hit};
 use super::impact::impact;
 use super::listed::{GRAZING, ImageCollision, Listed, Report, ReportedImage, ReportedPair};
+#[cfg(feature = "gpu")]
+use super::shift::Translation;
 use super::two_pairs::{Swept, sweep};
 use crate::memory::{LIST, allocate, resized};
 use crate::reduce::sort::sort;
@@ -213,6 +215,102 @@ pub(crate) struct SettledPairs {
     pub(crate) wrong: bool,
 }
 
+#[cfg(feature = "gpu")]
+type ImageKey = (u64, [i32; 3]);
+
+#[cfg(feature = "gpu")]
+fn image_key(k: usize, pair: &Collision, images: &[[i32; 3]]) -> ImageKey {
+    let image = images.get(k).copied().unwrap_or_default();
+    (pair.report().key(), image)
+}
+
+/// What [`settle`] must know about a list, or a part of it. Places are those in the whole list.
+#[cfg(feature = "gpu")]
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    /// Of pairs that are not in order.
+    unordered: bool,
+    /// The places of the pairs that a GPU has left open.
+    open: Vec<usize>,
+    /// The places of pairs that are equal to the one before.
+    repeats: Vec<usize>,
+    /// The place of the first pair, and the keys of the first and the last one.
+    ends: Option<(usize, [ImageKey; 2])>,
+}
+
+#[cfg(feature = "gpu")]
+impl Listing {
+    /// Of pairs in order, without repeats, none of which is open. `first` is the place of the
+    /// first pair. `images` may be empty in open space.
+    pub(crate) fn settled(first: usize, pairs: &[Collision], images: &[[i32; 3]]) -> Self {
+        let key = |k: usize| Some(image_key(k, pairs.get(k)?, images));
+        let ends = key(0).zip(key(pairs.len().wrapping_sub(1)));
+        Self {
+            ends: ends.map(|(begin, end)| (first, [begin, end])),
+            ..Self::default()
+        }
+    }
+
+    /// As [`settled`](Self::settled), of any pairs.
+    pub(crate) fn of(first: usize, pairs: &[Collision], images: &[[i32; 3]]) -> Self {
+        let mut listing = Self::settled(first, pairs, images);
+        let open = |pair: &Collision| pair.b & GRAZING != 0;
+        // Most lists are so, and this takes less time.
+        let in_order = |two: &[Collision]| two[0].report().key() < two[1].report().key();
+        if !pairs.iter().any(open) && pairs.windows(2).all(in_order) {
+            return listing;
+        }
+        let mut before = None;
+        for (k, pair) in pairs.iter().enumerate() {
+            let own = image_key(k, pair, images);
+            if before == Some(own) {
+                listing.repeats.push(first + k);
+                continue;
+            }
+            listing.unordered |= before > Some(own);
+            if open(pair) {
+                listing.open.push(first + k);
+            }
+            before = Some(own);
+        }
+        listing
+    }
+
+    /// There is nothing to decide, to sort or to remove.
+    pub(crate) fn is_settled(&self) -> bool {
+        !self.unordered && self.open.is_empty() && self.repeats.is_empty()
+    }
+
+    fn of_all(pairs: &[Collision], images: &[[i32; 3]]) -> Self {
+        let parts = pairs.par_chunks(TASK).enumerate();
+        let listed = parts.map(|(task, part)| {
+            let first = task * TASK;
+            let images = images.get(first..first + part.len()).unwrap_or_default();
+            Self::of(first, part, images)
+        });
+        listed.reduce(Self::default, Self::then)
+    }
+
+    /// Of two parts that follow each other.
+    pub(crate) fn then(mut self, mut other: Self) -> Self {
+        let Some((at, [next, end])) = other.ends else {
+            return self;
+        };
+        let Some((first, [begin, last])) = self.ends else {
+            return other;
+        };
+        self.unordered |= other.unordered || last > next;
+        if last == next {
+            other.open.retain(|&place| place != at);
+            self.repeats.push(at);
+        }
+        self.open.append(&mut other.open);
+        self.repeats.append(&mut other.repeats);
+        self.ends = Some((first, [begin, end]));
+        self
+    }
+}
+
 /// Decides the pairs that a GPU has left open, which have the flag [`GRAZING`] in `b`, and
 /// sorts the list, without repeats. `images` may be empty in open space.
 #[cfg(feature = "gpu")]
@@ -221,80 +319,105 @@ pub(crate) fn settle(
     step: &Settling<'_>,
     pairs: &mut Vec<Collision>,
     images: &mut Vec<[i32; 3]>,
+    listing: Option<Listing>,
 ) -> Result<SettledPairs, Error> {
-    if images.is_empty() {
-        return settle_listed(spheres, step, pairs);
+    let mut listing = listing.unwrap_or_else(|| Listing::of_all(pairs, images));
+    if listing.unordered {
+        sort_with_images(pairs, images)?;
+        listing = Listing::of_all(pairs, images);
     }
-    let mut listed: Vec<ImageCollision> = allocate(pairs.len(), LIST)?;
-    let all = pairs.iter().zip(images.iter());
-    listed.extend(all.map(|(&pair, &image)| ImageCollision::new(pair, image)));
-    let settled = settle_listed(spheres, step, &mut listed)?;
-    pairs.clear();
-    crate::memory::extend(pairs, listed.iter().map(|listed| *listed.pair()), LIST)?;
-    images.clear();
-    crate::memory::extend(images, listed.iter().map(|listed| listed.image), LIST)?;
+    let mut settled = SettledPairs::default();
+    if listing.is_settled() && !step.checked {
+        return Ok(settled);
+    }
+    let Listing { open, repeats, .. } = listing;
+    let again = |pair: &Collision, k: usize| {
+        let (a, b) = (pair.a, pair.b & !GRAZING);
+        let [one, other] = spheres(a, b)?;
+        let (found, arithmetic) = match images.get(k) {
+            None => impact(&one, &other, (), step.dt),
+            Some(&image) => {
+                let shift = Translation::new(step.domain, image);
+                impact(&one, &other, shift, step.dt)
+            }
+        };
+        let pair = found.map(|Hit { toi, depth }| Collision {
+            a,
+            b,
+            toi: scaled(toi, step.times),
+            depth,
+        });
+        Some((pair, arithmetic))
+    };
+    if step.checked {
+        let checked = pairs.par_iter().enumerate().step_by(CHECKED);
+        let is_wrong = |&(k, pair): &(usize, &Collision)| {
+            let found = again(pair, k).and_then(|(found, _)| found);
+            let wrong = pair.b & GRAZING == 0 && found != Some(*pair);
+            if wrong {
+                log_wrong_pair(pair, found);
+            }
+            wrong
+        };
+        settled.wrong = checked.filter(is_wrong).count() > 0;
+    }
+    let decided = open.par_iter().map(|&k| {
+        let pair = pairs.get(k).and_then(|pair| again(pair, k));
+        pair.ok_or_else(|| Error::device("a pair that was read back lacks its spheres"))
+    });
+    let decided: Vec<_> = decided.collect::<Result<_, _>>()?;
+    let mut removed = repeats;
+    for (k, (found, arithmetic)) in open.into_iter().zip(decided) {
+        settled.grazing.count(arithmetic);
+        match found {
+            Some(pair) => pairs[k] = pair,
+            None => removed.push(k),
+        }
+    }
+    removed.sort_unstable();
+    remove(pairs, &removed);
+    if !images.is_empty() {
+        remove(images, &removed);
+    }
     Ok(settled)
 }
 
 #[cfg(feature = "gpu")]
-fn settle_listed<L: Listed>(
-    spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
-    step: &Settling<'_>,
-    pairs: &mut Vec<L>,
-) -> Result<SettledPairs, Error> {
-    sort(pairs, |pair: &L| pair.report().key());
-    let counts = pairs.par_chunks_mut(TASK).map(|pairs| {
-        let mut counts = Counts::default();
-        for (index, listed) in pairs.iter_mut().enumerate() {
-            let report = listed.report();
-            let ReportedPair { a, b } = report.pair();
-            let open = b & GRAZING != 0;
-            let is_checked = step.checked && index % CHECKED == 0;
-            if !open && !is_checked {
-                continue;
-            }
-            let b = b & !GRAZING;
-            let shift = report.shift(step.domain);
-            let Some([one, other]) = spheres(a, b) else {
-                if open {
-                    return Err(Error::device("a pair that was read back lacks its spheres"));
-                }
-                counts.wrong += 1;
-                continue;
-            };
-            let (found, arithmetic) = impact(&one, &other, shift, step.dt);
-            if open {
-                counts.grazing.count(arithmetic);
-            }
-            counts.misses += usize::from(found.is_none());
-            let pair = found.map_or(MISS, |Hit { toi, depth }| Collision {
-                a,
-                b,
-                toi: scaled(toi, step.times),
-                depth,
-            });
-            if !open && pair != *listed.pair() {
-                counts.wrong += 1;
-                log_wrong_pair(listed.pair(), found);
-            }
-            *listed = L::new(pair, report.image());
-        }
-        Ok(counts)
-    });
-    let counts = counts.try_reduce(Counts::default, |one, other| Ok(one.plus(other)))?;
-    if counts.misses > 0 {
-        pairs.retain(|pair| pair.pair().a != MISS.a);
+fn sort_with_images(pairs: &mut Vec<Collision>, images: &mut Vec<[i32; 3]>) -> Result<(), Error> {
+    if images.is_empty() {
+        sort(pairs, |pair: &Collision| pair.report().key());
+        return Ok(());
     }
-    Ok(SettledPairs {
-        grazing: counts.grazing,
-        wrong: counts.wrong > 0,
-    })
+    let mut listed: Vec<ImageCollision> = allocate(pairs.len(), LIST)?;
+    let all = pairs.iter().zip(images.iter());
+    listed.extend(all.map(|(&pair, &image)| ImageCollision::new(pair, image)));
+    sort(&mut listed, |listed: &ImageCollision| listed.report().key());
+    pairs.clear();
+    pairs.extend(listed.iter().map(|listed| *listed.pair()));
+    images.clear();
+    images.extend(listed.iter().map(|listed| listed.image));
+    Ok(())
+}
+
+/// Moves only what is behind the first of the `places`, which are in order.
+#[cfg(feature = "gpu")]
+fn remove<T: Copy>(list: &mut Vec<T>, places: &[usize]) {
+    let mut to = list.len();
+    for (number, &place) in places.iter().enumerate() {
+        if number == 0 {
+            to = place;
+        }
+        let end = places.get(number + 1).copied().unwrap_or(list.len());
+        list.copy_within(place + 1..end, to);
+        to += end - (place + 1);
+    }
+    list.truncate(to);
 }
 
 /// docs/exact.md proves this impossible, unless the driver has errors.
 #[cfg(feature = "gpu")]
 #[cold]
-fn log_wrong_pair(listed: &Collision, found: Option<Hit>) {
+fn log_wrong_pair(listed: &Collision, found: Option<Collision>) {
     log::error!("the GPU has decided a pair wrongly: {listed:?} instead of {found:?}");
 }
 
@@ -323,4 +446,73 @@ pub(crate) fn decide_step(
         pairs,
         images,
     )
+}
+
+#[cfg(all(test, feature = "gpu"))]
+mod tests {
+    use super::*;
+
+    fn keys(pairs: &[Collision], images: &[[i32; 3]]) -> Vec<(u32, u32, [i32; 3])> {
+        let image = |k: usize| images.get(k).copied().unwrap_or_default();
+        let keys = pairs.iter().enumerate();
+        keys.map(|(k, pair)| (pair.a, pair.b, image(k))).collect()
+    }
+
+    /// Returns pairs of which every second touches. Every third is open.
+    fn list(rng: &mut fastrand::Rng, ordered: bool) -> (Vec<Collision>, Vec<[i32; 3]>) {
+        let mut all: Vec<_> = (0..rng.usize(..40))
+            .map(|_| (rng.u32(..3), rng.u32(4..8), [0, 0, rng.i32(-1..2)]))
+            .collect();
+        if ordered {
+            all.sort_unstable();
+        }
+        let pair = |&(a, b, _): &(u32, u32, [i32; 3])| Collision {
+            a,
+            b: b | if (a + b) % 3 == 0 { GRAZING } else { 0 },
+            toi: 0.0,
+            depth: 0.0,
+        };
+        let images = all.iter().map(|&(_, _, image)| image).collect();
+        (all.iter().map(pair).collect(), images)
+    }
+
+    #[test]
+    fn parts_of_a_list_are_settled_as_the_whole() -> Result<(), Error> {
+        let mut rng = fastrand::Rng::with_seed(1);
+        let domain = Domain::rectangular([0.0; 3], [1.0; 3]);
+        // Image 1 of a pair touches if a + b is even.
+        let spheres = |a: u32, b: u32| {
+            let other = [0.0, 0.0, if (a + b) % 2 == 0 { -1.0 } else { 5.0 }];
+            Some([Sphere::new([0.0; 3], 0.0), Sphere::new(other, 0.0)])
+        };
+        let step = Settling {
+            domain: &domain,
+            dt: 0.0,
+            times: 1.0,
+            checked: false,
+        };
+        for round in 0..2000 {
+            let ordered = round % 2 == 0;
+            let (mut pairs, mut images) = list(&mut rng, ordered);
+            let mut expected = keys(&pairs, &images);
+            expected.retain(|&(a, b, image)| {
+                b & GRAZING == 0 || ((a + b) % 2 == 0 && image == [0, 0, 1])
+            });
+            for key in &mut expected {
+                key.1 &= !GRAZING;
+            }
+            expected.sort_unstable();
+            expected.dedup();
+            let mut listing = Listing::default();
+            let mut at = 0;
+            while at < pairs.len() {
+                let end = pairs.len().min(at + rng.usize(1..6));
+                listing = listing.then(Listing::of(at, &pairs[at..end], &images[at..end]));
+                at = end;
+            }
+            settle(spheres, &step, &mut pairs, &mut images, Some(listing))?;
+            assert_eq!(keys(&pairs, &images), expected);
+        }
+        Ok(())
+    }
 }

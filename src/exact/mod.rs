@@ -29,7 +29,7 @@ mod two_pairs;
 pub(crate) use self::answer::{Arithmetic, Hit, Touch};
 pub(crate) use self::decide::{Grazing, decide_reported};
 #[cfg(feature = "gpu")]
-pub(crate) use self::decide::{SettledPairs, Settling, decide_step, scaled, settle};
+pub(crate) use self::decide::{Listing, SettledPairs, Settling, decide_step, scaled, settle};
 pub use self::impact::toi;
 pub(crate) use self::impact::{first_touch, impact};
 pub(crate) use self::listed::{GRAZING, ImageCollision, Listed, Report, ReportedPair};

@@ -1,5 +1,8 @@
 //! The GPU backend of `Detector`, which runs on a device that carom creates itself.
 
+use std::collections::VecDeque;
+use std::ops::Range;
+
 use bytemuck::Pod;
 use rayon::prelude::*;
 use wgpu::DeviceType;
@@ -7,9 +10,10 @@ use wgpu::DeviceType;
 use super::pipeline::CollisionPipeline;
 use super::self_test::{SelfTest, log_failure};
 use crate::blocking::Wait;
-use crate::clock::Instant;
-use crate::cpu::{Buckets, sort_reported};
-use crate::exact::{GRAZING, Grazing, ReportedPair, SettledPairs, Settling, decide_step, settle};
+use crate::cpu::{Buckets, StageClock, sort_reported};
+use crate::exact::{
+    GRAZING, Grazing, Listing, ReportedPair, SettledPairs, Settling, decide_step, settle,
+};
 use crate::gpu::collide::buffers::{BufferCapacity, Buffers};
 use crate::gpu::collide::collision_buffers::CollisionBuffers;
 use crate::gpu::collide::options::BufferOptions;
@@ -25,7 +29,7 @@ use crate::limits::Limits;
 use crate::memory::{LIST, resized};
 use crate::reuse::ReusedVec;
 use crate::statistics::StepOutcome;
-use crate::step::CheckedStep;
+use crate::step::{CheckedStep, UncheckedStep};
 use crate::threads;
 use crate::{Collision, Error};
 
@@ -35,9 +39,11 @@ pub(crate) struct Gpu {
     adapter: String,
     pub(super) pipeline: CollisionPipeline,
     buffers: Option<CollisionBuffers>,
-    /// At most [`READ_AT_ONCE`] bytes. Kept, because some devices take longer to create it
-    /// than to fill it.
-    staging: Option<wgpu::Buffer>,
+    /// At most [`MOST_PARTS`]. Kept, because some devices take longer to create them than to
+    /// fill them.
+    staging: Vec<wgpu::Buffer>,
+    /// The bytes of the pairs that are read back together.
+    at_once: usize,
     /// Not on a software adapter, where the host is faster, and not if the device has not
     /// passed its self-test.
     pub(super) decides: bool,
@@ -66,10 +72,17 @@ pub(crate) struct Gpu {
     traffic: Vec<usize>,
 }
 
-/// Every device can create a buffer of this size.
-const READ_AT_ONCE: usize = 1 << 26;
+/// The host unpacks a part of so many bytes while the next one arrives.
+const READ_AT_ONCE: usize = 1 << 22;
+/// Most parts on their way at the same time.
+const MOST_PARTS: usize = 32;
+/// So that every device can create a staging buffer for the ends of the rows.
+const MOST_ROWS: usize = 1 << 23;
 const FIRST_AHEAD: usize = 1 << 12;
-const TASK: usize = 4096;
+/// Pairs that a thread unpacks at once.
+const TASK: usize = 2048;
+/// In bytes.
+const LARGEST_RECORD: usize = size_of::<CaromCollision>();
 
 fn rank(kind: DeviceType) -> u32 {
     match kind {
@@ -175,7 +188,8 @@ impl Gpu {
             device,
             queue,
             buffers: None,
-            staging: None,
+            staging: Vec::new(),
+            at_once: READ_AT_ONCE,
             reported: ReusedVec::default(),
             reported_images: ReusedVec::default(),
             buckets: Buckets::default(),
@@ -208,7 +222,7 @@ impl Gpu {
             Ok((test, reading))
         };
         let (test, reading) = kernels.context.scoped_async(submit).await?;
-        self.finish_work(Wait::Await)?;
+        self.finish_work(&reading, Wait::Await)?;
         let passed = test.passes(&reading.bytes().await?);
         if !passed {
             log_failure(&self.adapter);
@@ -224,24 +238,38 @@ impl Gpu {
     /// Fills `pairs` and, in a periodic domain, `images`.
     pub(crate) async fn run(
         &mut self,
-        step: CheckedStep<'_>,
+        step: UncheckedStep<'_>,
         limits: Limits,
         wait: Wait,
         pairs: &mut Vec<Collision>,
         images: &mut Vec<[i32; 3]>,
     ) -> Result<StepOutcome, Error> {
+        if step.spheres.is_empty() || !step.has_pairs() {
+            pairs.clear();
+            images.clear();
+            step.check()?;
+            return Ok(StepOutcome::default());
+        }
         loop {
             if self.at_work {
                 // The future of an earlier step was dropped, and the device may still use the buffers.
                 self.buffers = None;
             }
             self.at_work = true;
-            let outcome = self.attempts(step, limits, wait, (pairs, images)).await;
+            let attempted = self.attempts(step, limits, wait, (pairs, images)).await;
             self.at_work = false;
-            let mut outcome = outcome?;
-            let clock = Instant::now();
-            let count = self.reported.len().max(pairs.len());
-            let settled = threads::run(count, || self.decide(&step, pairs, images))?;
+            let Attempted {
+                step,
+                mut outcome,
+                mut clock,
+                listing,
+            } = attempted?;
+            let count = match listing.is_settled() && !self.checks {
+                true if self.decides => 0,
+                _ => self.reported.len().max(pairs.len()),
+            };
+            let work = || self.decide(&step, listing, pairs, images);
+            let settled = threads::run(count, work)?;
             if settled.wrong {
                 log_failure(&self.adapter);
                 self.pipeline.kernels.trust.end(Some(false));
@@ -250,7 +278,8 @@ impl Gpu {
                 continue;
             }
             outcome.grazing = settled.grazing;
-            outcome.stages.push(("decide", clock.elapsed()));
+            clock.lap("decide");
+            outcome.stages = clock.finish();
             return Ok(outcome);
         }
     }
@@ -258,11 +287,12 @@ impl Gpu {
     fn decide(
         &mut self,
         step: &CheckedStep<'_>,
+        listing: Listing,
         pairs: &mut Vec<Collision>,
         images: &mut Vec<[i32; 3]>,
     ) -> Result<SettledPairs, Error> {
         if self.decides {
-            return self.settle(step, pairs, images);
+            return self.settle(step, listing, pairs, images);
         }
         if self.reported_images.is_empty() {
             sort_reported(&mut self.reported, &mut self.buckets)?;
@@ -277,6 +307,7 @@ impl Gpu {
     fn settle(
         &mut self,
         step: &CheckedStep<'_>,
+        listing: Listing,
         pairs: &mut Vec<Collision>,
         images: &mut Vec<[i32; 3]>,
     ) -> Result<SettledPairs, Error> {
@@ -293,29 +324,29 @@ impl Gpu {
             times: 1.0,
             checked: self.checks,
         };
-        settle(spheres, &settling, pairs, images)
+        settle(spheres, &settling, pairs, images, Some(listing))
     }
 
     /// Repeats a step with larger buffers until its pairs and segments fit.
-    async fn attempts(
+    async fn attempts<'a>(
         &mut self,
-        step: CheckedStep<'_>,
+        step: UncheckedStep<'a>,
         limits: Limits,
         wait: Wait,
         (pairs, images): (&mut Vec<Collision>, &mut Vec<[i32; 3]>),
-    ) -> Result<StepOutcome, Error> {
-        pairs.clear();
-        images.clear();
+    ) -> Result<Attempted<'a>, Error> {
         self.reported.empty();
         self.reported_images.empty();
-        if step.spheres.is_empty() {
-            return Ok(StepOutcome::default());
-        }
         let mut required = Capacity::for_spheres(step.spheres.len() as u64);
         let periodic = !step.domain.is_open();
         loop {
             self.ensure(&required, periodic, limits)?;
-            let (counts, arrived) = self.step(step, wait).await?;
+            let Stepped {
+                step,
+                counts,
+                arrived,
+                mut clock,
+            } = self.step(step, wait).await?;
             if counts.status.contains(Status::UNFINISHED) {
                 return Err(unfinished());
             }
@@ -350,32 +381,34 @@ impl Gpu {
                 slots,
                 candidates,
                 memory,
-                stages: counts.stages,
+                stages: Vec::new(),
                 grazing: Grazing::default(),
             };
+            clock.add(counts.stages);
             let count = counts.pairs as usize;
             // So that a list that grows a little still arrives with its counts.
             self.ahead = count + count / 32 + 64;
             let in_cell = if periodic { count } else { 0 };
             if self.decides {
+                // What earlier steps left in the lists is overwritten.
                 let lists = (
                     resized(pairs, count, LIST)?,
                     resized(images, in_cell, LIST)?,
                 );
-                let form = arrived.form;
-                if !form.short {
-                    let convert = each(|record: [u32; 3]| unpacked(record));
-                    self.receive(arrived, lists, convert, wait).await?;
-                    return Ok(outcome);
-                }
                 let mut ends = std::mem::take(&mut self.row_ends);
-                let rows = ends.enough(form.rows, "the rows of the pairs")?;
+                let rows = ends.enough(arrived.form.rows, "the rows of the pairs")?;
                 let sent = &arrived.view[arrived.counts..];
                 converted(rows, 0, (sent, size_of::<u32>()), &each(|end: u32| end))?;
-                let received = self.receive(arrived, lists, in_rows(rows), wait).await;
+                let convert = decided(arrived.form.short.then_some(&*rows));
+                let listing = self.receive(arrived, lists, convert, wait).await;
                 self.row_ends = ends;
-                received?;
-                return Ok(outcome);
+                clock.lap("unpack");
+                return Ok(Attempted {
+                    step,
+                    outcome,
+                    clock,
+                    listing: listing?,
+                });
             }
             let b_offset = step.sets.b_offset() as u32;
             let convert = |pair: CaromCollision| ReportedPair {
@@ -389,12 +422,21 @@ impl Gpu {
                 reported.enough(count, "the pairs found")?,
                 reported_images.enough(in_cell, what)?,
             );
-            self.receive(arrived, lists, each(convert), wait).await?;
+            let convert = |at, records: &[u8], part: &mut [_], _: &[[i32; 3]]| {
+                each(convert)(at, records, part)
+            };
+            self.receive(arrived, lists, convert, wait).await?;
             reported.truncate(count);
             reported_images.truncate(in_cell);
             self.reported = reported;
             self.reported_images = reported_images;
-            return Ok(outcome);
+            clock.lap("unpack");
+            return Ok(Attempted {
+                step,
+                outcome,
+                clock,
+                listing: Listing::default(),
+            });
         }
     }
 
@@ -415,7 +457,7 @@ impl Gpu {
             .map_or(0, |buffers| buffers.buffers.capacity.spheres);
         if had > 16 * required.spheres + (1 << 16) {
             self.buffers = None;
-            self.staging = None;
+            self.staging.clear();
         }
         let mut buffers = match self.buffers.take() {
             Some(buffers) => buffers,
@@ -474,151 +516,253 @@ impl Gpu {
             .with_capacity(&options, capacity, &Late::default())
     }
 
-    async fn step(
+    async fn step<'a>(
         &mut self,
-        step: CheckedStep<'_>,
+        step: UncheckedStep<'a>,
         wait: Wait,
-    ) -> Result<(StepSummary, Arrived), Error> {
+    ) -> Result<Stepped<'a>, Error> {
         let Some(buffers) = &mut self.buffers else {
             return Err(no_buffers());
         };
-        let context = &self.pipeline.kernels.context;
-        let (kept, ahead) = (self.staging.take(), self.ahead);
-        let form = Form::new(self.decides, ahead, step.spheres.len());
+        let mut clock = StageClock::start(Vec::new());
+        let form = Form::new(self.decides, self.ahead, step.spheres.len());
         buffers.options.short_records = form.short;
         let submit = || {
             let mut encoder = encoder(&self.device);
-            buffers.record_checked(&mut encoder, step)?;
-            let (mut parts, decoder) = buffers.summary_parts()?;
-            let counts = size_of_parts(&parts);
+            let step = buffers.record_unchecked(&mut encoder, step)?;
+            clock.lap("upload");
+            let (mut head, decoder) = buffers.summary_parts()?;
+            let counts = size_of_parts(&head) as usize;
             if let Some(table) = &buffers.buffers.row_ends
                 && form.rows > 0
             {
-                parts.push((&table.levels[0].buffer, 0, bytes_of::<u32>(form.rows)));
+                head.push((&table.levels[0].buffer, 0, bytes_of::<u32>(form.rows)));
             }
-            let images = buffers.buffers.periodic.as_ref();
-            let most = READ_AT_ONCE - form.rows * size_of::<u32>();
-            let most = most / (form.record + size_of::<u32>());
-            let room = buffers.buffers.capacity.pairs as usize;
-            let pairs = ahead.min(most).min(room);
-            let bytes = (form.record * pairs) as u64;
-            parts.push((&buffers.buffers.pairs, 0, bytes));
-            if let Some(images) = images {
-                parts.push((&images.pair_images, 0, bytes_of::<u32>(pairs)));
-            }
-            let size = size_of_parts(&parts);
-            let new = || read_now::staging(&self.device, size.next_power_of_two());
-            let staging = kept.filter(|kept| kept.size() >= size).unwrap_or_else(new);
-            let reading = read_now::submit(&self.queue, encoder, &parts, staging);
-            Ok((reading, decoder, counts as usize, pairs))
+            let ahead = self.ahead.min(buffers.buffers.capacity.pairs as usize);
+            let mut list = DeviceList {
+                device: &self.device,
+                queue: &self.queue,
+                buffers: &buffers.buffers,
+                record: form.record,
+                at_once: self.at_once,
+                kept: &mut self.staging,
+            };
+            let mut parts = Parts::default();
+            list.submit(encoder, head, ahead, &mut parts);
+            list.ask(ahead, &mut parts);
+            Ok((step, parts, decoder, counts))
         };
-        let (reading, decoder, counts, pairs) = context.scoped_async(submit).await?;
-        self.finish_work(wait)?;
-        let view = reading.bytes().await?;
-        let summary = decoder.decode(&view)?;
-        #[cfg(test)]
-        self.traffic.push(view.len());
+        let context = &self.pipeline.kernels.context;
+        let (step, parts, decoder, counts) = context.scoped_async(submit).await?;
+        clock.lap("submit");
+        let Some(first) = parts.on_way.front() else {
+            return Err(no_buffers());
+        };
+        let view = self.arrival(&first.reading, wait).await?;
+        let counts_read = decoder.decode(&view)?;
+        clock.lap("wait");
         let arrived = Arrived {
-            reading,
+            parts,
             view,
             counts,
             form,
-            pairs,
         };
-        Ok((summary, arrived))
+        Ok(Stepped {
+            step,
+            counts: counts_read,
+            arrived,
+            clock,
+        })
     }
 
-    /// With [`Wait::Block`], submitted work and its callbacks have completed when this returns.
-    fn finish_work(&self, wait: Wait) -> Result<(), Error> {
+    async fn arrival(
+        &mut self,
+        reading: &read_now::Reading,
+        wait: Wait,
+    ) -> Result<wgpu::BufferView, Error> {
+        self.finish_work(reading, wait)?;
+        let view = reading.bytes().await?;
+        #[cfg(test)]
+        self.traffic.push(view.len());
+        Ok(view)
+    }
+
+    /// With [`Wait::Block`], the submission of the reading and its callbacks have completed when
+    /// this returns.
+    fn finish_work(&self, reading: &read_now::Reading, wait: Wait) -> Result<(), Error> {
+        let until = reading.submission.clone();
         match wait {
-            Wait::Block => self.pipeline.kernels.context.scoped(|| poll(&self.device)),
-            Wait::Await => poll_elsewhere(&self.device),
+            Wait::Block => {
+                let context = &self.pipeline.kernels.context;
+                context.scoped(|| poll(&self.device, until))
+            }
+            Wait::Await => poll_elsewhere(&self.device, until),
         }
     }
 
-    /// The lists are as long as those of the device. What has not arrived with the counts
-    /// is read back.
+    /// The lists are as long as those of the device. `convert` gets the place of the first pair of
+    /// a part, and the images of all of its pairs.
     async fn receive<R: Send>(
         &mut self,
         arrived: Arrived,
         (pairs, images): (&mut [R], &mut [[i32; 3]]),
-        convert: impl Fn(usize, &[u8], &mut [R]) + Sync,
+        convert: impl Fn(usize, &[u8], &mut [R], &[[i32; 3]]) -> Listing + Sync,
         wait: Wait,
-    ) -> Result<(), Error> {
+    ) -> Result<Listing, Error> {
         let Arrived {
-            reading,
+            mut parts,
             view,
             counts,
             form: Form { record, rows, .. },
-            pairs: ahead,
         } = arrived;
-        let first = ahead.min(pairs.len());
-        // In a browser, other threads may not use the view itself.
-        let bytes: &[u8] = &view;
-        let from = counts + rows * size_of::<u32>();
-        let records = (&bytes[from..], record);
-        converted(&mut pairs[..first], 0, records, &convert)?;
-        let first_images = first.min(images.len());
-        let packed = bytes.get(from + ahead * record..).unwrap_or_default();
-        let packed = (packed, size_of::<u32>());
-        converted(
-            &mut images[..first_images],
-            0,
-            packed,
-            &each(unpacked_image),
-        )?;
-        drop(view);
-        let context = &self.pipeline.kernels.context;
-        self.staging = Some(context.scoped(|| Ok(reading.unmapped()))?);
+        let mut first = Some((view, counts + rows * size_of::<u32>()));
+        let (count, mut listing) = (pairs.len(), Listing::default());
+        loop {
+            self.ask(count, record, &mut parts).await?;
+            let Some(Part {
+                reading,
+                pairs: part,
+            }) = parts.on_way.pop_front()
+            else {
+                return Ok(listing);
+            };
+            let (view, head) = match first.take() {
+                Some(first) => first,
+                // The list is shorter than the last one.
+                None if part.start >= count => {
+                    self.keep(reading)?;
+                    continue;
+                }
+                None => (self.arrival(&reading, wait).await?, 0),
+            };
+            let (start, end) = (part.start, part.end.min(count));
+            // In a browser, other threads may not use the view itself.
+            let bytes: &[u8] = &view;
+            let (records, packed) = bytes[head..].split_at(record * part.len());
+            if let Some(images) = images.get_mut(start..end) {
+                let packed = (packed, size_of::<u32>());
+                converted(images, start, packed, &each(unpacked_image))?;
+            }
+            let images = &*images;
+            let convert = |at: usize, records: &[u8], pairs: &mut [R]| {
+                let images = images.get(at..at + pairs.len()).unwrap_or_default();
+                convert(at, records, pairs, images)
+            };
+            let next = converted(&mut pairs[start..end], start, (records, record), &convert)?;
+            listing = listing.then(next);
+            drop(view);
+            self.keep(reading)?;
+        }
+    }
+
+    /// Submits the copies of further pairs.
+    async fn ask(&mut self, count: usize, record: usize, parts: &mut Parts) -> Result<(), Error> {
+        if parts.asked >= count {
+            return Ok(());
+        }
         let Some(buffers) = &self.buffers else {
             return Err(no_buffers());
         };
-        let (list, periodic) = (buffers.pairs().clone(), &buffers.buffers.periodic);
-        let of_images = periodic
-            .as_ref()
-            .map(|periodic| periodic.pair_images.clone());
-        let rest = &mut pairs[first..];
-        self.read((&list, record), first, rest, convert, wait)
-            .await?;
-        if let Some(list) = of_images {
-            let (list, rest) = ((&list, size_of::<u32>()), &mut images[first_images..]);
-            self.read(list, first, rest, each(unpacked_image), wait)
-                .await?;
-        }
-        Ok(())
+        let mut list = DeviceList {
+            device: &self.device,
+            queue: &self.queue,
+            buffers: &buffers.buffers,
+            record,
+            at_once: self.at_once,
+            kept: &mut self.staging,
+        };
+        let context = &self.pipeline.kernels.context;
+        let ask = || {
+            list.ask(count, parts);
+            Ok(())
+        };
+        context.scoped_async(ask).await
     }
 
-    /// `record` is the size of an entry in bytes.
-    async fn read<R: Send>(
-        &mut self,
-        (buffer, record): (&wgpu::Buffer, usize),
-        mut first: usize,
-        all: &mut [R],
-        convert: impl Fn(usize, &[u8], &mut [R]) + Sync,
-        wait: Wait,
-    ) -> Result<(), Error> {
+    fn keep(&mut self, reading: read_now::Reading) -> Result<(), Error> {
         let context = &self.pipeline.kernels.context;
-        for part in all.chunks_mut(READ_AT_ONCE / record) {
-            let (from, size) = ((first * record) as u64, (part.len() * record) as u64);
-            let staging = self.staging.take().filter(|kept| kept.size() >= size);
-            let submit = || {
-                let new = || read_now::staging(&self.device, size.next_power_of_two());
-                let staging = staging.unwrap_or_else(new);
-                let (encoder, range) = (encoder(&self.device), (buffer, from, size));
-                Ok(read_now::submit(&self.queue, encoder, &[range], staging))
-            };
-            let reading = context.scoped_async(submit).await?;
-            self.finish_work(wait)?;
-            let view = reading.bytes().await?;
-            #[cfg(test)]
-            self.traffic.push(view.len());
-            converted(part, first, (&view, record), &convert)?;
-            drop(view);
-            self.staging = Some(context.scoped(|| Ok(reading.unmapped()))?);
-            first += part.len();
+        self.staging
+            .push(context.scoped(|| Ok(reading.unmapped()))?);
+        if self.staging.len() > MOST_PARTS {
+            self.staging.sort_by_key(wgpu::Buffer::size);
+            self.staging.remove(0);
         }
         Ok(())
     }
+}
+
+/// The list of pairs on the device, which arrives in parts.
+struct DeviceList<'a> {
+    device: &'a wgpu::Device,
+    queue: &'a wgpu::Queue,
+    buffers: &'a Buffers,
+    /// Size of a pair in bytes.
+    record: usize,
+    at_once: usize,
+    /// Staging buffers.
+    kept: &'a mut Vec<wgpu::Buffer>,
+}
+
+impl DeviceList<'_> {
+    /// Submits the copy of a further part of the first `count` pairs, and in a periodic domain of
+    /// their images. `head` comes before them.
+    fn submit(
+        &mut self,
+        encoder: wgpu::CommandEncoder,
+        head: Vec<read_now::ReadRange<'_>>,
+        count: usize,
+        parts: &mut Parts,
+    ) {
+        let images = self.buffers.periodic.as_ref();
+        let images = images.map(|periodic| (&periodic.pair_images, size_of::<u32>()));
+        let each = self.record + images.map_or(0, |(_, size)| size);
+        let end = count.min(parts.asked + (self.at_once / each).max(1));
+        let pairs = parts.asked..end;
+        let mut ranges = head;
+        for (buffer, size) in [(&self.buffers.pairs, self.record)]
+            .into_iter()
+            .chain(images)
+        {
+            ranges.push((
+                buffer,
+                (size * pairs.start) as u64,
+                (size * pairs.len()) as u64,
+            ));
+        }
+        let size = size_of_parts(&ranges);
+        let fit = self.kept.iter().enumerate();
+        let fit = fit.filter(|(_, kept)| kept.size() >= size);
+        let staging = match fit.min_by_key(|(_, kept)| kept.size()) {
+            Some((number, _)) => self.kept.swap_remove(number),
+            None => read_now::staging(self.device, size.next_power_of_two()),
+        };
+        parts.asked = end;
+        parts.on_way.push_back(Part {
+            reading: read_now::submit(self.queue, encoder, &ranges, staging),
+            pairs,
+        });
+    }
+
+    /// Up to the pair `count`.
+    fn ask(&mut self, count: usize, parts: &mut Parts) {
+        while parts.asked < count && parts.on_way.len() < MOST_PARTS {
+            self.submit(encoder(self.device), Vec::new(), count, parts);
+        }
+    }
+}
+
+/// Parts of a list that have been submitted.
+#[derive(Default)]
+struct Parts {
+    on_way: VecDeque<Part>,
+    /// Number of pairs in all parts so far.
+    asked: usize,
+}
+
+struct Part {
+    reading: read_now::Reading,
+    /// Their places. The list may have fewer.
+    pairs: Range<usize>,
 }
 
 /// How the pairs of a step arrive.
@@ -634,7 +778,7 @@ struct Form {
 
 impl Form {
     fn new(decides: bool, pairs: usize, spheres: usize) -> Self {
-        let short = decides && pairs > spheres && spheres <= READ_AT_ONCE / 8;
+        let short = decides && pairs > spheres && spheres <= MOST_ROWS;
         Self {
             record: match (decides, short) {
                 (false, _) => size_of::<CaromCollision>(),
@@ -647,15 +791,28 @@ impl Form {
     }
 }
 
-/// The counts of a step, and the first pairs, in a mapped buffer.
+struct Stepped<'a> {
+    step: CheckedStep<'a>,
+    counts: StepSummary,
+    arrived: Arrived,
+    clock: StageClock,
+}
+
+/// A step whose list has arrived.
+struct Attempted<'a> {
+    step: CheckedStep<'a>,
+    outcome: StepOutcome,
+    clock: StageClock,
+    listing: Listing,
+}
+
+/// The first part of a list, in a mapped buffer, after the counts of the step.
 struct Arrived {
-    reading: read_now::Reading,
+    parts: Parts,
     view: wgpu::BufferView,
     /// Size in bytes.
     counts: usize,
     form: Form,
-    /// Even if the list has fewer. In a periodic domain, their images follow.
-    pairs: usize,
 }
 
 fn bytes_of<T>(count: usize) -> u64 {
@@ -671,21 +828,29 @@ fn converted<R: Send>(
     all: &mut [R],
     first: usize,
     (records, size): (&[u8], usize),
-    convert: &(impl Fn(usize, &[u8], &mut [R]) + Sync),
-) -> Result<(), Error> {
+    convert: &(impl Fn(usize, &[u8], &mut [R]) -> Listing + Sync),
+) -> Result<Listing, Error> {
     threads::run(all.len(), || {
         let parts = all.par_chunks_mut(TASK);
         let parts = parts.zip(records.par_chunks(TASK * size)).enumerate();
-        parts.for_each(|(task, (part, records))| convert(first + task * TASK, records, part));
-        Ok(())
+        let listed = parts.map(|(task, (part, records))| {
+            // Some drivers map memory that the host does not cache. Small loads from there take much
+            // longer than this copy.
+            let mut copy = [0; TASK * LARGEST_RECORD];
+            let copy = &mut copy[..records.len()];
+            copy.copy_from_slice(records);
+            convert(first + task * TASK, copy, part)
+        });
+        Ok(listed.reduce(Listing::default, Listing::then))
     })
 }
 
-fn each<T: Pod, R>(convert: impl Fn(T) -> R) -> impl Fn(usize, &[u8], &mut [R]) {
+fn each<T: Pod, R>(convert: impl Fn(T) -> R) -> impl Fn(usize, &[u8], &mut [R]) -> Listing {
     move |_, records, part| {
         for (value, read) in part.iter_mut().zip(read_now::values(records)) {
             *value = convert(read);
         }
+        Listing::default()
     }
 }
 
@@ -701,16 +866,35 @@ fn unpacked([a, b, value]: [u32; 3]) -> Collision {
     Collision { a, b, toi, depth }
 }
 
-/// Unpacks short records.
-fn in_rows(ends: &[u32]) -> impl Fn(usize, &[u8], &mut [Collision]) {
-    move |first, records, part| {
+/// Unpacks records of decided pairs. Short ones need the ends of the rows.
+fn decided(
+    ends: Option<&[u32]>,
+) -> impl Fn(usize, &[u8], &mut [Collision], &[[i32; 3]]) -> Listing {
+    move |first, records, part, images| {
+        let Some(ends) = ends else {
+            each(unpacked)(first, records, part);
+            return Listing::of(first, part, images);
+        };
         let mut a = ends.partition_point(|&end| end as usize <= first);
-        let records = read_now::values::<[u32; 2]>(records);
-        for (index, (pair, [b, value])) in (first..).zip(part.iter_mut().zip(records)) {
-            while ends.get(a).is_some_and(|&end| end as usize <= index) {
-                a += 1;
+        let (mut done, mut open, mut in_order) = (0, false, true);
+        while done < part.len() {
+            let end = ends.get(a).map_or(usize::MAX, |&end| end as usize);
+            // A driver with errors must not cause a panic.
+            let row = done..end.saturating_sub(first).clamp(done, part.len());
+            let records = read_now::values::<[u32; 2]>(&records[8 * row.start..8 * row.end]);
+            let mut least = 0;
+            for (pair, [b, value]) in part[row.clone()].iter_mut().zip(records) {
+                *pair = unpacked([a as u32, b, value]);
+                open |= b & GRAZING != 0;
+                in_order &= b >= least;
+                least = b.wrapping_add(1);
             }
-            *pair = unpacked([a as u32, b, value]);
+            done = row.end;
+            a += 1;
+        }
+        match !open && in_order {
+            true => Listing::settled(first, part, images),
+            false => Listing::of(first, part, images),
         }
     }
 }
@@ -719,18 +903,19 @@ fn no_buffers() -> Error {
     Error::device("carom has not created its buffers")
 }
 
-fn poll(device: &wgpu::Device) -> Result<(), Error> {
-    device
-        .poll(wgpu::PollType::wait_indefinitely())
-        .map(|_| ())
-        .map_err(Error::device_failed)
+fn poll(device: &wgpu::Device, until: wgpu::SubmissionIndex) -> Result<(), Error> {
+    let wait = wgpu::PollType::Wait {
+        submission_index: Some(until),
+        timeout: None,
+    };
+    device.poll(wait).map(|_| ()).map_err(Error::device_failed)
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-fn poll_elsewhere(device: &wgpu::Device) -> Result<(), Error> {
+fn poll_elsewhere(device: &wgpu::Device, until: wgpu::SubmissionIndex) -> Result<(), Error> {
     let device = device.clone();
     let wait = move || {
-        if let Err(error) = poll(&device) {
+        if let Err(error) = poll(&device, until) {
             log::error!("{error}");
         }
     };
@@ -741,7 +926,7 @@ fn poll_elsewhere(device: &wgpu::Device) -> Result<(), Error> {
 
 /// A browser polls the device itself.
 #[cfg(target_arch = "wasm32")]
-fn poll_elsewhere(_device: &wgpu::Device) -> Result<(), Error> {
+fn poll_elsewhere(_device: &wgpu::Device, _until: wgpu::SubmissionIndex) -> Result<(), Error> {
     Ok(())
 }
 

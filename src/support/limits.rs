@@ -50,7 +50,16 @@ pub(crate) fn most_proxies(spheres: usize) -> u64 {
     let worth = spheres + spheres.saturating_mul(spheres) / 32;
     // So that segments are tested even with few spheres.
     let worth = if cfg!(carom_fuzzing) { u64::MAX } else { worth };
-    (spheres * 16 + (1 << 18)).min(worth).min(1 << 31)
+    room_for_proxies(spheres).min(worth)
+}
+
+/// As [`most_proxies`], for spheres that would have many images without segments.
+pub(crate) fn most_proxies_in_cell(spheres: usize) -> u64 {
+    room_for_proxies(spheres as u64)
+}
+
+fn room_for_proxies(spheres: u64) -> u64 {
+    (spheres * 16 + (1 << 18)).min(1 << 31)
 }
 
 pub(crate) fn most_images(spheres: usize) -> u64 {

@@ -89,6 +89,11 @@ impl InputSummary {
         }
     }
 
+    #[cfg(feature = "gpu")]
+    pub(crate) fn is_valid(self) -> bool {
+        self.valid
+    }
+
     pub(crate) fn extent(self) -> f32 {
         self.extent
     }
@@ -114,7 +119,7 @@ pub(crate) fn check_spheres(
 }
 
 /// Without branches, four numbers at once.
-fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
+pub(crate) fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
     const MAX: f32 = MAX_MAGNITUDE;
     // The groups follow the velocity in memory. `no_groups` sets them to 0.
     let least = f32x4::new([-MAX, -MAX, -MAX, 0.0]);

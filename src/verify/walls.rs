@@ -4,12 +4,14 @@ use std::marker::PhantomData;
 
 use glam::DVec3;
 
-use super::{Reach, Row, Verification, check_image_count, compare, sorted};
+use super::images::{Flight, Images, Touch};
+use super::{Reach, Verification, check_image_count, compare, sorted};
 use crate::domain::Products;
 use crate::exact::integers::Numbers3;
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 use crate::number::sealed::{Family, Split};
+use crate::threads;
 use crate::validate::check_spheres;
 use crate::walls::{HalfSpace, Round, Solid, Triangle, WideWall, is_parallel};
 use crate::wide::{WideScale, WideSphere, check};
@@ -44,8 +46,10 @@ use crate::{Error, Hits, Number, Sphere, Spheres, Step, Touching, Walls};
 ///   spheres.
 /// - [`Error::ColumnLength`] or [`Error::InvalidColumn`] if columns of the spheres differ in length or
 ///   have no values.
-/// - [`Error::InvalidDomain`] if the periodic domain of `step` has an invalid number or an edge of
-///   length 0.
+/// - [`Error::InvalidDomain`] if the periodic domain of `step` has an invalid number, an edge of
+///   length 0 or parallel edges.
+/// - [`Error::ImageOutOfRange`] or [`Error::TooManyImages`] if a sphere or a wall is so large or so fast that a test
+///   of all images would take too long.
 /// - [`Error::ImageCount`] if `hits` lacks images in a periodic domain, or has images in open space.
 /// - [`Error::OutOfMemory`] if memory is too short for a copy of `hits`, or for its differences
 ///   from the exact list.
@@ -53,6 +57,7 @@ pub fn verify_walls<T: Number>(
     step: &Step<'_, Spheres<'_, T>>,
     hits: &Hits<T::WallCollision>,
 ) -> Result<Verification<T::WallCollision>, Error> {
+    threads::ready()?;
     let images = hits.images();
     let dt = step.dt();
     if !(0.0..=T::MAX.into()).contains(&step.dt) {
@@ -89,15 +94,13 @@ pub fn verify_walls<T: Number>(
     let world = World {
         given: edges,
         edges: edges.map(|edge| edge * scale.length),
-        is_open: step.domain.is_open(),
         approaching: step.approaching,
         dt,
         scaled_dt: step.dt * scale.time,
     };
-    let targets: Vec<_> = targets
-        .into_iter()
-        .map(|t| t.scaled(&scale, &world))
-        .collect();
+    let scaled = targets.into_iter().map(|t| t.scaled(&scale, &world));
+    let targets = scaled.collect::<Result<Vec<_>, Error>>()?;
+    let of_domain = world.images(world.edges)?;
     let mut copy = allocate(hits.len(), "a copy of the list")?;
     copy.extend(hits.iter().map(Touching::wide));
     let list = sorted(&copy, images, false)?;
@@ -107,11 +110,20 @@ pub fn verify_walls<T: Number>(
             row.mistakes.tried = targets.len() as u64;
             let visitor = Visitor {
                 numbers: (sphere.center, sphere.radius, sphere.velocity),
-                near: Reach {
-                    center: sphere.center.map(|x| x * scale.length),
-                    radius: sphere.radius * scale.length
-                        + world.moved(scale.speeds(sphere.velocity)),
+                flight: Flight {
+                    center: DVec3::from(sphere.center) * scale.length,
+                    moved: world.moved(scale.speeds(sphere.velocity)),
+                    radius: sphere.radius * scale.length,
                 },
+            };
+            let far = |limit| Error::ImageOutOfRange {
+                index: if index < first.len() {
+                    index
+                } else {
+                    index - first.len()
+                },
+                set: step.second.map(|_| usize::from(index >= first.len())),
+                limit,
             };
             let groups = Sphere {
                 groups: sphere.groups,
@@ -119,10 +131,14 @@ pub fn verify_walls<T: Number>(
             };
             for (wall, target) in targets.iter().enumerate() {
                 if !groups.ignores(&target.groups) {
-                    target.compare(wall, &visitor, &world, row);
+                    let touching = target.touching(&visitor, &world, of_domain.as_ref(), far)?;
+                    for (image, touch) in touching {
+                        row.compare(wall, image, Some(touch));
+                    }
                 }
             }
         }
+        Ok(())
     })?;
     Ok(mistakes.public(!step.domain.is_open(), T::WallCollision::of_wide))
 }
@@ -158,15 +174,17 @@ struct Target {
     wall: WideWall,
     /// In the units of [`World::edges`].
     scaled: WideWall,
-    /// During the whole step, in the same units. `None` for an infinite wall.
-    around: Option<Reach>,
+    /// In the same units. `None` for a half-space or a hollow wall. Perpendicular to its axis for a cylinder.
+    around: Option<Flight>,
+    /// Those of a cylinder in a periodic domain, perpendicular to its axis.
+    images: Option<Images>,
     /// With the groups of the wall, for `Sphere::ignores`.
     groups: Sphere,
 }
 
 struct Visitor {
     numbers: Numbers3,
-    near: Reach,
+    flight: Flight,
 }
 
 impl Target {
@@ -175,6 +193,7 @@ impl Target {
             wall,
             scaled: wall,
             around: None,
+            images: None,
             groups: Sphere {
                 groups,
                 ..Sphere::default()
@@ -199,33 +218,40 @@ impl Target {
         Ok(targets)
     }
 
-    fn scaled<T>(self, scale: &WideScale, world: &World<T>) -> Self {
+    fn scaled<T>(self, scale: &WideScale, world: &World<T>) -> Result<Self, Error> {
         let scaled = self.wall.scaled(scale);
         let around = match &scaled {
-            WideWall::Solid(Solid::Round(wall)) if wall.is_ball() => Some(Reach {
-                center: wall.point,
-                radius: wall.radius + world.moved(wall.velocity),
+            WideWall::Solid(Solid::Round(wall)) if !wall.inside => Some(Flight {
+                center: across(wall, wall.point.into()),
+                moved: across(wall, world.moved(wall.velocity)),
+                radius: wall.radius,
             }),
             WideWall::Solid(Solid::HalfSpace(_) | Solid::Round(_)) => None,
             WideWall::Triangle(triangle) => Some(around(triangle, world)),
         };
-        Self {
+        let images = match &scaled {
+            WideWall::Solid(Solid::Round(wall)) if !wall.inside && !wall.is_ball() => {
+                world.images(edges_across(wall, world.edges))?
+            }
+            _ => None,
+        };
+        Ok(Self {
             scaled,
             around,
+            images,
             ..self
-        }
+        })
     }
 
-    /// Exact tests cover the sphere and all its images.
-    fn compare<T: Number>(
+    /// Decides the images of the sphere that may touch, in ascending order. `images` are those of the domain.
+    fn touching<T: Number>(
         &self,
-        wall: usize,
         sphere: &Visitor,
         world: &World<T>,
-        row: &mut Row<'_>,
-    ) {
-        let near = &sphere.near;
-        let mut decide = |image: [i32; 3]| {
+        images: Option<&Images>,
+        far: impl FnOnce(i32) -> Error,
+    ) -> Result<Vec<Touch>, Error> {
+        let decide = |image: [i32; 3]| {
             let products = world.products(image);
             let guess = self
                 .wall
@@ -236,35 +262,40 @@ impl Target {
                 .wall
                 .rounded(&sphere.numbers, &products, [world.dt, longest], guess);
             let rounded = rounded.map(|hit| hit.map(Into::into));
-            let rounded = rounded.filter(|&[toi, _]: &[f64; 2]| {
+            rounded.filter(|&[toi, _]: &[f64; 2]| {
                 let parts = || self.wall.parts(&sphere.numbers, &products);
                 !(world.approaching && toi == 0.0 && parts())
-            });
-            row.compare(wall, image, rounded);
+            })
         };
-        match (&self.scaled, &self.around) {
+        let near = &Reach::of(&sphere.flight);
+        let (is_far, images) = match (&self.scaled, &self.around) {
             (WideWall::Solid(Solid::HalfSpace(plane)), _) => {
-                if !is_far_from_plane(plane, near, world) {
-                    decide([0; 3]);
-                }
+                (is_far_from_plane(plane, near, world), None)
             }
             // All images of a sphere touch a hollow wall in the same way.
-            (WideWall::Solid(Solid::Round(round)), _) if round.inside => {
-                if !is_far_inside(round, near, world) {
-                    decide([0; 3]);
-                }
-            }
-            (_, Some(around)) => {
-                let images = world.images(around, near, world.edges);
-                images.into_iter().for_each(decide);
-            }
             (WideWall::Solid(Solid::Round(round)), None) => {
-                let (reach, near, edges) = across(round, near, world);
-                let images = world.images(&reach, &near, edges);
-                images.into_iter().for_each(decide);
+                (is_far_inside(round, near, world), None)
             }
-            (WideWall::Triangle(_), None) => {}
+            (WideWall::Solid(Solid::Round(round)), Some(around)) if !round.is_ball() => {
+                let flight = Flight {
+                    center: across(round, sphere.flight.center),
+                    moved: across(round, sphere.flight.moved),
+                    // The projection rounds.
+                    radius: sphere.flight.radius + MARGIN * sphere.flight.center.length(),
+                };
+                if let Some(images) = &self.images {
+                    return images.touching([around, &flight], decide, far);
+                }
+                (Reach::of(around).is_far(&Reach::of(&flight)), None)
+            }
+            (_, Some(around)) => (Reach::of(around).is_far(near), images.zip(Some(around))),
+            (WideWall::Triangle(_), None) => (true, None),
+        };
+        if let Some((images, around)) = images {
+            return images.touching([around, &sphere.flight], decide, far);
         }
+        let touch = if is_far { None } else { decide([0; 3]) };
+        Ok(touch.map(|touch| ([0; 3], touch)).into_iter().collect())
     }
 }
 
@@ -272,7 +303,6 @@ struct World<T> {
     /// Then in the units in which lengths are about 1.
     given: [DVec3; 3],
     edges: [DVec3; 3],
-    is_open: bool,
     /// As in [`Step`].
     approaching: bool,
     dt: T,
@@ -284,41 +314,38 @@ impl<T> World<T> {
         [0, 1, 2].map(|axis| [0, 1, 2].map(|k| (self.given[k][axis], image[k])))
     }
 
-    fn moved(&self, velocity: [f64; 3]) -> f64 {
-        DVec3::from(velocity).abs().element_sum() * self.scaled_dt
+    fn moved(&self, velocity: [f64; 3]) -> DVec3 {
+        DVec3::from(velocity) * self.scaled_dt
     }
 
-    /// In ascending order. The balls contain the wall and the sphere during the whole step.
-    /// For a cylinder, they and `edges` are projected along its axis.
-    fn images(&self, wall: &Reach, sphere: &Reach, edges: [DVec3; 3]) -> Vec<[i32; 3]> {
-        if !self.is_open {
-            wall.images(sphere, edges)
-        } else if wall.is_far(sphere) {
-            Vec::new()
-        } else {
-            vec![[0; 3]]
+    /// Returns `None` if no edge is periodic.
+    fn images(&self, edges: [DVec3; 3]) -> Result<Option<Images>, Error> {
+        if edges == [DVec3::ZERO; 3] {
+            return Ok(None);
         }
+        Images::new(edges).map(Some)
     }
 }
 
 /// Relative margin of the float64 tests, far larger than their rounding errors.
 const MARGIN: f64 = 1e-9;
 
-fn around<T>(triangle: &Triangle<f64>, world: &World<T>) -> Reach {
+fn around<T>(triangle: &Triangle<f64>, world: &World<T>) -> Flight {
     let [a, b, c] = triangle.corners.map(DVec3::from);
     let center = (a + b + c) / 3.0;
     let away = [a, b, c].map(|corner| (corner - center).length());
     let size = center.abs().element_sum();
     let away = away.into_iter().fold(0.0, f64::max);
-    Reach {
-        center: center.to_array(),
-        radius: away + world.moved(triangle.velocity) + MARGIN * size,
+    Flight {
+        center,
+        moved: world.moved(triangle.velocity),
+        radius: away + MARGIN * size,
     }
 }
 
 fn is_far_from_plane<T>(plane: &HalfSpace<f64>, near: &Reach, world: &World<T>) -> bool {
     let (normal, center) = (DVec3::from(plane.normal), DVec3::from(near.center));
-    let reach = near.radius + world.moved(plane.velocity);
+    let reach = near.radius + length_of(world.moved(plane.velocity));
     let size = center.abs().element_sum() + plane.offset.abs() + reach;
     normal.dot(center) - plane.offset - reach > MARGIN * size
 }
@@ -327,29 +354,31 @@ fn is_far_inside<T>(round: &Round<f64>, near: &Reach, world: &World<T>) -> bool 
     let away = DVec3::from(near.center) - DVec3::from(round.point);
     let axis = round.axis.map(DVec3::from);
     let distance = axis.map_or(away, |axis| axis.cross(away)).length();
-    let reach = near.radius + world.moved(round.velocity);
+    let reach = near.radius + length_of(world.moved(round.velocity));
     round.radius - reach - distance > MARGIN * (away.length() + reach + round.radius)
 }
 
-/// Projects the cylinder, the sphere and the edges onto the plane perpendicular to the axis.
-fn across<T>(round: &Round<f64>, near: &Reach, world: &World<T>) -> (Reach, Reach, [DVec3; 3]) {
-    let away = DVec3::from(near.center) - DVec3::from(round.point);
+/// At least the length.
+fn length_of(moved: DVec3) -> f64 {
+    moved.abs().element_sum()
+}
+
+/// Projects a vector onto the plane perpendicular to the axis of a cylinder.
+fn across(round: &Round<f64>, x: DVec3) -> DVec3 {
+    round.axis.map_or(x, |axis| {
+        let axis = DVec3::from(axis);
+        x - axis * axis.dot(x)
+    })
+}
+
+/// An edge along the axis becomes 0.
+fn edges_across(round: &Round<f64>, edges: [DVec3; 3]) -> [DVec3; 3] {
     let axis = round.axis.map_or(DVec3::X, DVec3::from);
-    let project = |x: DVec3| x - axis * axis.dot(x);
-    let edges = world.edges.map(|edge| {
+    edges.map(|edge| {
         if edge == DVec3::ZERO || is_parallel(axis, edge) {
             DVec3::ZERO
         } else {
-            project(edge)
+            across(round, edge)
         }
-    });
-    let wall = Reach {
-        center: [0.0; 3],
-        radius: round.radius + world.moved(round.velocity),
-    };
-    let sphere = Reach {
-        center: project(away).to_array(),
-        radius: near.radius + MARGIN * away.length(),
-    };
-    (wall, sphere, edges)
+    })
 }

@@ -11,7 +11,7 @@ use super::triangle::{Defect, Triangle};
 use super::wall::{check_motion, check_restitution};
 use crate::error::Shortest;
 use crate::limits::MAX_SPHERES;
-use crate::memory::{allocate, collect};
+use crate::memory::{allocate, collect, out_of_memory};
 use crate::number::sealed::{Family, Numbers, Split};
 use crate::{Error, MAX_MAGNITUDE, Number, Sphere};
 
@@ -63,6 +63,8 @@ struct Surrounding {
     tree: Tree,
 }
 
+const MESH: &str = "the triangles of a mesh";
+
 impl Surrounding {
     fn new(vertices: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<Self, Error> {
         let mut bounds = allocate(triangles.len(), "the bounding spheres of triangles")?;
@@ -109,7 +111,7 @@ impl<T: Number> Mesh<T> {
             .enumerate()
             .filter_map(|(k, one)| Some((k, one.err()?)));
         if let Some((triangle, problem)) = faults.next() {
-            let others = collect(faults.map(|(triangle, _)| triangle), "the faults of a mesh")?;
+            let others = collect(faults.map(|(triangle, _)| triangle), MESH)?;
             let problem = with_others(problem, &others);
             return Err(Error::InvalidTriangle { triangle, problem });
         }
@@ -138,7 +140,9 @@ impl<T: Number> Mesh<T> {
         mut triangles: Vec<[u32; 3]>,
     ) -> Result<(Self, Vec<usize>), Error> {
         let mut seen = HashSet::new();
-        let (mut left_out, mut number) = (Vec::new(), 0);
+        let room = seen.try_reserve(triangles.len());
+        room.map_err(|_| out_of_memory::<[[u64; 3]; 3]>(triangles.len(), MESH))?;
+        let (mut left_out, mut number) = (allocate(triangles.len(), MESH)?, 0);
         triangles.retain(|indices| {
             let keeps = corners(&vertices, *indices).map_or(true, |corners| {
                 // Adding 0 makes 0 of −0.

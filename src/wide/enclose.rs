@@ -10,7 +10,7 @@ use super::sphere::{WideSphere, without_groups};
 use crate::error::Field;
 use crate::lattice::{MAX_CELLS, duals, reduce};
 use crate::limits::CHUNK;
-use crate::memory::allocate;
+use crate::memory::{allocate, collect};
 use crate::number::sealed::Numbers;
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
@@ -160,14 +160,14 @@ impl<'a> Enclosed<'a> {
                 }
                 [first, second] => packed.enough(first + second, "a copy of the spheres")?,
             };
-            let spheres = spheres.enough(count, "the enclosing spheres")?;
+            let spheres = spheres.enough(count, ENCLOSING)?;
             let wraps: &mut [[i32; 3]] = if cell.is_some() {
                 wraps.enough(count, "the cells of the spheres")?
             } else {
                 wraps.rest();
                 &mut []
             };
-            let sample = Sample::new(&sources, cell.as_ref());
+            let sample = Sample::new(&sources, cell.as_ref())?;
             let size = sample.size(dt).max(cell.map_or(0.0, |cell| cell.longest()));
             let mut frame = WideFrame::new(&sample, size, 1.0, dt, cell);
             let measured = frame.enclose(&sources, packed, spheres, wraps, sets, dt)?;
@@ -222,17 +222,19 @@ pub(super) struct Sample {
 impl Sample {
     /// Returns spheres that are evenly spaced in the list. The origin is the median of their centres along each axis, and
     /// the drift that of their velocities. Most spheres of a world are near them, even if a few are far away.
-    pub(super) fn new(sources: &[Source<'_>; 2], cell: Option<&Cell64>) -> Self {
+    pub(super) fn new(sources: &[Source<'_>; 2], cell: Option<&Cell64>) -> Result<Self, Error> {
         let first = sources[0].len();
         let count = first + sources[1].len();
         let taken = count.min(SAMPLE);
-        let mut spheres: Vec<WideSphere> = (0..taken)
-            .map(|k| k * count / taken)
-            .map(|index| match index.checked_sub(first) {
-                None => sources[0].sphere(index),
-                Some(index) => sources[1].sphere(index),
-            })
-            .collect();
+        let chosen =
+            (0..taken)
+                .map(|k| k * count / taken)
+                .map(|index| match index.checked_sub(first) {
+                    None => sources[0].sphere(index),
+                    Some(index) => sources[1].sphere(index),
+                });
+        let mut spheres = collect(chosen, ENCLOSING)?;
+        let mut along: Vec<f64> = allocate(taken, ENCLOSING)?;
         for sphere in &mut spheres {
             let center = sphere.center.into();
             if let Some(cell) = cell
@@ -241,20 +243,21 @@ impl Sample {
                 sphere.center = cell.wrapped(center, wrap).0.to_array();
             }
         }
-        let median = |of: fn(&WideSphere) -> &[f64; 3]| {
-            let middle = |axis: usize| {
+        let mut median = |of: fn(&WideSphere) -> &[f64; 3]| {
+            let mut middle = |axis: usize| {
                 let numbers = spheres.iter().map(|sphere| of(sphere)[axis]);
-                let mut along: Vec<f64> = numbers.filter(|x| x.is_finite()).collect();
+                along.clear();
+                along.extend(numbers.filter(|x| x.is_finite()));
                 along.sort_unstable_by(f64::total_cmp);
                 along.get(along.len() / 2).copied().unwrap_or(0.0)
             };
             DVec3::new(middle(0), middle(1), middle(2))
         };
-        Self {
+        Ok(Self {
             origin: median(|sphere| &sphere.center),
             drift: median(|sphere| &sphere.velocity),
             spheres,
-        }
+        })
     }
 
     /// Returns the largest length of these spheres.
@@ -716,6 +719,8 @@ fn rounded(x: DVec3) -> ([f32; 3], f64) {
 fn most(x: f64, y: f64) -> f64 {
     if y > x { y } else { x }
 }
+
+const ENCLOSING: &str = "the enclosing spheres";
 
 /// Returns the chunks of a list that has a value for each of `count` spheres, or is empty.
 fn chunks_of(

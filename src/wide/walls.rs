@@ -134,7 +134,7 @@ impl Enclosed<'_> {
         let given = self.given.map(|set| Source::Packed(set, false));
         // Infinite walls may repeat with the given edges only.
         let cell = Cell64::given(&self.domain)?;
-        let mut sample = Sample::new(&given, None);
+        let mut sample = Sample::new(&given, None)?;
         let WallsMemory { spheres, kept } = memory;
         let mut meshes = kept.meshes(walls)?;
         let longest = cell.map_or(0.0, |cell| cell.longest());

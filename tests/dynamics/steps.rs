@@ -1,7 +1,8 @@
 //! Tests of steps: their length, their bytes, what is conserved, and what is refused.
 
 use carom::{
-    Encounter, Error, HardSphere, Outcome, Partner, Response, Simulation, SimulationOptions,
+    Domain, Encounter, Error, HardSphere, Outcome, Partner, Response, Simulation,
+    SimulationOptions, Wall, Walls,
 };
 use fastrand::Rng;
 use glam::DVec3;
@@ -247,7 +248,7 @@ fn numbers_out_of_range_are_named() {
     let options = SimulationOptions::new;
     assert_eq!(
         error(vec![ball, ball.with_mass(0.0)], options()),
-        "sphere 1 of the simulation is invalid: its mass is 0.0, but must be a normal number above 0, or \
+        "sphere 1 of the simulation is invalid: its mass is 0.0, but must be from 1e-100 to 1e100, or \
          infinite for a fixed sphere"
     );
     // A sphere of radius 0 has no volume, so a density gives it a mass of 0.
@@ -310,4 +311,145 @@ fn numbers_out_of_range_are_named() {
         Err(Error::InvalidHardSphere { index: 0, .. })
     ));
     assert_eq!(simulation.spheres()[0], ball);
+}
+
+/// Whatever a step cannot compute in float64 is refused before anything changes.
+#[test]
+fn masses_that_overflow_are_refused_and_the_largest_collide() {
+    let pair = |mass: f64, speed: f64| {
+        let balls = vec![
+            HardSphere::new([0.0; 3], 0.5).with_velocity([speed, 0.0, 0.0]),
+            HardSphere::new([3.0, 0.0, 0.0], 0.5).with_velocity([-speed, 0.0, 0.0]),
+        ];
+        let balls = balls.into_iter().map(|ball| ball.with_mass(mass));
+        Simulation::new(balls.collect(), SimulationOptions::new())
+    };
+    for (mass, speed) in [
+        (1e308, 1.0),
+        (1e300, 1e10),
+        (1e200, 0.0),
+        (1e-300, 1.0),
+        (5e-324, 1.0),
+    ] {
+        let error = pair(mass, speed).expect_err("such a mass is refused");
+        assert!(error.to_string().contains("mass"), "{error}");
+    }
+    for (mass, speed) in [
+        (1e100, 1e18),
+        (1e-100, 1e18),
+        (1e100, 1e-18),
+        (1e-100, 1e-18),
+    ] {
+        let mut simulation = pair(mass, speed).expect("the mass is in range");
+        let report = simulation
+            .step(2.0 / speed)
+            .expect("the numbers are in range");
+        assert_eq!(report.sphere_impacts, 1);
+        let energy = mass * speed * speed;
+        assert!((report.kinetic_energy / energy - 1.0).abs() < 1e-12);
+        let virial = 2.0 * mass * speed;
+        assert!(
+            (report.virial / virial - 1.0).abs() < 1e-12,
+            "{}",
+            report.virial
+        );
+        for (k, sign) in [-1.0, 1.0].into_iter().enumerate() {
+            assert_eq!(simulation.spheres()[k].velocity[0], sign * speed);
+        }
+    }
+}
+
+#[test]
+fn a_step_that_the_time_cannot_hold_is_refused() {
+    let ball = HardSphere::new([0.0; 3], 0.5);
+    let options = SimulationOptions::new;
+    let after = |options: SimulationOptions, time: f64| {
+        let mut simulation = Simulation::new(vec![ball], options).expect("one ball");
+        simulation.step(time).expect("nothing moves");
+        simulation
+    };
+    let mut late = after(options(), 1e15);
+    late.edit(|balls| balls[0].velocity = [1.0, 0.0, 0.0])
+        .expect("a velocity");
+    let error = late
+        .step(0.01)
+        .expect_err("the time would stand still")
+        .to_string();
+    assert!(
+        error.contains("0.01") && error.contains("1.25e-1 apart"),
+        "{error}"
+    );
+    assert_eq!((late.time(), late.spheres()[0].center), (1e15, [0.0; 3]));
+    late.step(0.5).expect("the time advances by 0.5");
+    assert_eq!(
+        (late.time(), late.spheres()[0].center[0]),
+        (1e15 + 0.5, 0.5)
+    );
+    // What nobody notices is no error.
+    late.step(1e-12).expect("nothing moves");
+    let mut moving = Walls::new();
+    moving.push(Wall::half_space([0.0, 0.0, 1.0], -9.0).with_velocity([0.0, 0.0, -1e-9]));
+    assert!(
+        after(options().with_walls(moving), 1e15)
+            .step(0.01)
+            .is_err()
+    );
+    let mut falling = after(options(), 1e15);
+    falling.set_gravity([0.0, 0.0, -9.8]).expect("gravity");
+    assert!(falling.step(0.01).is_err());
+    assert!(after(options(), 1e15).step(0.01).is_ok());
+}
+
+#[test]
+fn a_removed_sphere_has_no_velocity_and_no_spheres_have_no_energy() {
+    let ball = HardSphere::new([0.0; 3], 0.5).with_velocity([1.0, 0.0, 0.0]);
+    let mut simulation = Simulation::new(vec![ball], SimulationOptions::new()).expect("one ball");
+    simulation.remove(0).expect("it is there");
+    simulation
+        .edit(|balls| balls[0].velocity = [7.0; 3])
+        .expect("a velocity");
+    assert_eq!(simulation.spheres()[0].velocity, [0.0; 3]);
+    let report = simulation.step(1.0).expect("nothing happens");
+    assert_eq!(
+        simulation.spheres()[0],
+        HardSphere {
+            velocity: [0.0; 3],
+            ..ball
+        }
+    );
+    let none = Simulation::new(Vec::new(), SimulationOptions::new()).expect("no ball");
+    for energy in [
+        report.kinetic_energy,
+        simulation.kinetic_energy(),
+        none.kinetic_energy(),
+    ] {
+        assert_eq!(energy.to_bits(), 0.0_f64.to_bits());
+    }
+}
+
+/// What no step can do ends soon, with an error or before its end.
+#[test]
+fn spheres_without_room_and_extreme_gravity_end_soon() {
+    let small = HardSphere::new([5.0; 3], 0.5);
+    for radius in [6.0, 20.0, 100.0] {
+        let large = HardSphere::new([1.0; 3], radius).with_velocity([1.0, 0.0, 0.0]);
+        let cell = Domain::rectangular([0.0; 3], [10.0; 3]);
+        let options = SimulationOptions::new().with_domain(cell);
+        let start = std::time::Instant::now();
+        let mut simulation = Simulation::new(vec![large, small], options).expect("two balls");
+        let _ = simulation.step(1.0);
+        let time = start.elapsed();
+        assert!(time.as_secs() < 20, "{radius}: {time:?}");
+    }
+    for walls in [Walls::new(), Walls::inside_box([0.0; 3], [10.0; 3])] {
+        let options = SimulationOptions::new()
+            .with_walls(walls)
+            .with_gravity([0.0, 0.0, -1e17])
+            .with_max_step_impacts(10_000);
+        let start = std::time::Instant::now();
+        let mut simulation = Simulation::new(vec![small], options).expect("a ball");
+        let _ = simulation.step(1.0);
+        let time = start.elapsed();
+        assert!(time.as_secs() < 20, "{time:?}");
+    }
 }

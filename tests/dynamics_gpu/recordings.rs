@@ -206,6 +206,20 @@ fn spheres_with_invalid_values_take_no_part() {
     assert_eq!(world.spheres()[0].center[0], 0.5);
 }
 
+/// Its inverse mass is a subnormal float32, which a device may take for 0.
+#[test]
+fn a_sphere_without_an_energy_in_float32_takes_no_part() {
+    for (mass, takes_part) in [(1e39, false), (1e19, false), (1e18, true), (1e-18, true)] {
+        let mut balls = three_balls();
+        balls[1].mass = mass;
+        let mut world = World::new(&balls, &SimulationBufferOptions::new(3));
+        let state = world.advance(0.5);
+        let left_out = state.status.contains(SimulationStatus::SPHERES_LEFT_OUT);
+        assert_eq!(left_out, !takes_part, "{mass}: {state:?}");
+        assert_eq!(state.remaining, 0.0, "{mass}: {state:?}");
+    }
+}
+
 #[test]
 fn options_that_only_the_cpu_has_are_named_errors() {
     let device = Device::real();

@@ -12,7 +12,7 @@ use super::histogram::{CLASSES, Histogram, HistogramMemory, RunningClass, SizeCl
 use super::segment_list::list_segments;
 use super::sizer::Sizer;
 use crate::cpu::images::Cell;
-use crate::limits::CHUNK;
+use crate::limits::{CHUNK, most_proxies, most_proxies_in_cell};
 use crate::reuse::ReusedVec;
 use crate::shared::segments::Segment;
 use crate::shared::sets::Sets;
@@ -65,7 +65,7 @@ impl Sizes<'_> {
     }
 }
 
-/// Doubles the allowed length of a segment until there are at most `max_proxies` segments, or
+/// Doubles the allowed length of a segment until there are at most [`most_proxies`] segments, or
 /// the length exceeds [`MAX_MAGNITUDE`].
 pub(crate) fn measure_sizes<'a>(
     spheres: &[Sphere],
@@ -73,7 +73,6 @@ pub(crate) fn measure_sizes<'a>(
     space: &Space,
     cell: Option<&Cell>,
     sets: Sets,
-    max_proxies: u64,
     memory: &'a mut SizesMemory,
 ) -> Result<Sizes<'a>, Error> {
     let SizesMemory {
@@ -83,8 +82,9 @@ pub(crate) fn measure_sizes<'a>(
         classes,
     } = memory;
     let class_of = class_of.enough(spheres.len(), "the sizes of the spheres")?;
-    // A longer segment would have many images in the cell.
-    let mut length = cell.map_or(space.segment, |cell| space.segment.min(cell.width()));
+    // A longer segment would have many images in the cell, so more segments are worth it.
+    let width = cell.map_or(f32::INFINITY, Cell::width);
+    let mut length = space.segment.min(width);
     let (histogram, proxies) = loop {
         let sizer = Sizer {
             space,
@@ -95,11 +95,21 @@ pub(crate) fn measure_sizes<'a>(
         let histogram = count(&sizer, spheres, sets, class_of, histograms)?;
         let counts = histogram.classes.iter().map(|(_, class)| class.count);
         let proxies: u64 = counts.map(u64::from).sum();
-        if proxies <= max_proxies || length > MAX_MAGNITUDE {
+        let most = if length < width {
+            most_proxies(spheres.len())
+        } else {
+            most_proxies_in_cell(spheres.len())
+        };
+        if proxies <= most || length > MAX_MAGNITUDE {
             break (histogram, proxies);
         }
         // A length of 0 would stay 0 when doubled.
-        length = (2.0 * length).max(f32::MIN_POSITIVE);
+        let longer = (2.0 * length).max(f32::MIN_POSITIVE);
+        length = if length < width {
+            longer.min(width)
+        } else {
+            longer
+        };
     };
     let size_class = |(number, class): &(usize, RunningClass)| (*number, class.size_class());
     classes.room(histogram.classes.len(), CLASSES)?;

@@ -38,6 +38,8 @@ pub struct CollisionBuffers {
     pub(crate) outgrown: Option<Outgrown>,
     pub(crate) timing: Option<StageTiming>,
     pub(crate) uploads: UploadRing,
+    /// Of a `Detector`, which checks them on the way.
+    pub(crate) sphere_uploads: UploadRing,
     /// Spheres on the host that are given by columns.
     pub(crate) packed: ReusedVec<Sphere>,
     pub(crate) loads: Loads,
@@ -98,6 +100,7 @@ impl CollisionBuffers {
             outgrown: None,
             timing,
             uploads: UploadRing::default(),
+            sphere_uploads: UploadRing::default(),
             packed: ReusedVec::default(),
             loads: Loads::default(),
             gathering: None,

@@ -4,7 +4,7 @@ use super::buffers::{BufferCapacity, Buffers};
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::sized_parts::SizedParts;
 use crate::gpu::results::capacity::{Capacity, MeshCapacity};
-use crate::limits::{MAX_SPHERES, most_images, most_proxies};
+use crate::limits::{MAX_SPHERES, most_images, most_proxies, most_proxies_in_cell};
 use crate::{Error, MAX_MAGNITUDE};
 
 /// One and a half times `needed`, within `needed` and `most`, so that a slowly growing world
@@ -155,9 +155,12 @@ impl CollisionBuffers {
                 return Err(Error::TooManyImages { needed, limit });
             }
             let all = required.spheres.saturating_add(required.segments - images);
-            if all > most_proxies(required.spheres as usize).min(most)
-                && shortest_segment < MAX_MAGNITUDE
-            {
+            let worth = if images > 0 {
+                most_proxies_in_cell(required.spheres as usize)
+            } else {
+                most_proxies(required.spheres as usize)
+            };
+            if all > worth.min(most) && shortest_segment < MAX_MAGNITUDE {
                 // Later steps use segments of at least twice the length. If
                 // several steps in flight have too many, the length is doubled
                 // only once.

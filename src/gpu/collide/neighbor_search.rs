@@ -75,7 +75,7 @@ pub(crate) fn ready_host(
             request: Some(request),
             ..Extras::default()
         };
-        buffers.ready_host(&step, extras)
+        buffers.ready_host(&step, extras, None)
     });
     if let Some(neighbors) = &mut buffers.neighbors {
         neighbors.searched = searched;

@@ -43,7 +43,7 @@ impl sealed::Recordable for Spheres<'_> {
         let mut packed = std::mem::take(&mut buffers.packed);
         let ready = step.in_slices(&mut packed).and_then(|(first, second)| {
             let step = HostStep::checked(first, second, dt, domain, alone)?;
-            buffers.ready_host(&step, Extras::of_walls(walls.as_ref()))
+            buffers.ready_host(&step, Extras::of_walls(walls.as_ref()), None)
         });
         buffers.packed = packed;
         ready
@@ -95,7 +95,9 @@ impl CollisionBuffers {
     /// own values, so several steps may be recorded before one submission.
     ///
     /// The encoder must be created by the device of the pipeline. carom cannot check this. With an
-    /// encoder of another device, wgpu reports an error when the application finishes the encoder.
+    /// encoder of another device, wgpu reports an error when the application finishes the encoder. The encoder and
+    /// the buffers of the application must also be of the wgpu instance of this device: with those of another instance,
+    /// wgpu panics.
     ///
     /// A recording reuses the upload buffer of an earlier recording that has run, if there is one
     /// that is large enough. Otherwise it creates a new one. An upload buffer cannot be reused if

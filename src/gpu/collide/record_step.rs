@@ -22,12 +22,14 @@ use crate::gpu::results::decode::Recorded;
 use crate::gpu::self_test::RecordedTest;
 use crate::shared::sets::Sets;
 use crate::shared::units::Units;
-use crate::step::{CheckedStep, Step};
+use crate::step::{CheckedStep, Step, UncheckedStep};
 use crate::{Domain, Error, Sphere, Walls};
 
 /// A step with its values already in an upload buffer. Recording its commands cannot fail.
 pub struct Ready {
     written: Written,
+    /// Spheres with an upload buffer of their own.
+    spheres: Option<Written>,
     loading: Option<Loading>,
     /// The search for spheres near triangles, with an upload buffer of its own.
     mesh: Option<Box<Ready>>,
@@ -107,15 +109,20 @@ fn extent_of(walls: Option<&StepWalls>) -> f32 {
 }
 
 impl CollisionBuffers {
-    pub(crate) fn record_checked(
+    /// Checks the spheres while it copies them.
+    pub(crate) fn record_unchecked<'a>(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
-        step: CheckedStep<'_>,
-    ) -> Result<(), Error> {
+        step: UncheckedStep<'a>,
+    ) -> Result<CheckedStep<'a>, Error> {
         self.begin_recording()?;
-        let ready = self.ready_host(&step.into(), Extras::default())?;
+        self.fits(step.spheres.len() as u64)?;
+        let (context, most) = (&self.kernels.context, self.options.recordings);
+        let to = &self.buffers.spheres;
+        let (spheres, step) = self.sphere_uploads.write_spheres(context, most, to, step)?;
+        let ready = self.ready_host(&step.into(), Extras::default(), Some(spheres))?;
         self.encode(encoder, ready);
-        Ok(())
+        Ok(step)
     }
 
     pub(crate) fn begin_recording(&mut self) -> Result<(), Error> {
@@ -129,6 +136,7 @@ impl CollisionBuffers {
         &mut self,
         step: &HostStep<'_>,
         extras: Extras<'_>,
+        written: Option<Written>,
     ) -> Result<Ready, Error> {
         let &HostStep {
             parts,
@@ -144,10 +152,17 @@ impl CollisionBuffers {
         let extent = summary.extent().max(domain.extent());
         let units = Units::new(dt, extent.max(extent_of(extras.walls)));
         let params = Params::new(count, sets, dt, units);
-        let spheres = parts.map(bytemuck::cast_slice::<Sphere, u8>);
+        let spheres = match written {
+            Some(_) => [&[][..]; 2],
+            None => parts.map(bytemuck::cast_slice::<Sphere, u8>),
+        };
         let times = [dt, 1.0];
         let recorded = self.about(times, sets.are_two(), domain, lattice.as_ref(), extras);
-        self.ready(params, spheres, lattice, extras, None, recorded)
+        let ready = self.ready(params, spheres, lattice, extras, None, recorded)?;
+        Ok(Ready {
+            spheres: written,
+            ..ready
+        })
     }
 
     pub(crate) fn ready_device(
@@ -374,7 +389,7 @@ impl CollisionBuffers {
             upload.add(&neighbors.request, [bytemuck::bytes_of(request)]);
             given = &neighbors.given_spheres;
         }
-        if params.spheres > 0 {
+        if spheres.iter().any(|part| !part.is_empty()) {
             upload.add(given, spheres);
         }
         if let Some(to) = &b.walls {
@@ -392,6 +407,7 @@ impl CollisionBuffers {
         let (context, most) = (&self.kernels.context, self.options.recordings);
         Ok(Ready {
             written: self.uploads.write(context, most, upload)?,
+            spheres: None,
             loading,
             mesh,
             test,
@@ -408,6 +424,7 @@ impl CollisionBuffers {
     pub(crate) fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, ready: Ready) {
         let Ready {
             written,
+            spheres,
             loading,
             mesh,
             test,
@@ -424,6 +441,9 @@ impl CollisionBuffers {
             encoder.clear_buffer(&neighbors.state, 0, None);
         }
         let submitted = written.record(encoder);
+        if let Some(spheres) = spheres {
+            spheres.record(encoder);
+        }
         self.continue_changes(encoder, submitted);
         let load = loading.as_ref().map(|loading| &loading.stage);
         let queries = self.timing.as_ref().map(|timing| &timing.queries);

@@ -41,7 +41,6 @@ fn pairs((_, found): &(StepOutcome, Vec<Collision>)) -> Vec<(u32, u32)> {
 
 fn find(gpu: &mut Gpu, step: UncheckedStep<'_>) -> Result<(StepOutcome, Vec<Collision>), Error> {
     let (mut pairs, mut images) = (Vec::new(), Vec::new());
-    let step = step.check()?;
     let found = gpu.run(step, LIMITS, Wait::Block, &mut pairs, &mut images);
     let outcome = block_on(found)?;
     Ok((outcome, pairs))
@@ -310,9 +309,7 @@ fn a_dispatch_of_more_workgroups_than_an_axis_allows_finds_all_pairs() {
 /// Returns the complete result of a step: the pairs with the bits of their times and depths, and their images.
 fn full(gpu: &mut Gpu, step: &UncheckedStep<'_>) -> (Vec<[u32; 4]>, Vec<[i32; 3]>, u64) {
     let (mut pairs, mut images) = (Vec::new(), Vec::new());
-    let found = step
-        .check()
-        .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block, &mut pairs, &mut images)));
+    let found = block_on(gpu.run(*step, LIMITS, Wait::Block, &mut pairs, &mut images));
     let outcome = found.unwrap_or_else(|error| panic!("{error}"));
     let bits = |pair: &Collision| [pair.a, pair.b, pair.toi.to_bits(), pair.depth.to_bits()];
     (
@@ -403,11 +400,18 @@ fn a_list_is_complete_whatever_part_of_it_arrives_with_its_counts() {
         assert!(expected.0.len() > 1000);
         for decides in [false, true] {
             let mut gpu = if decides { gpu().deciding() } else { gpu() };
-            for ahead in [0, 1, 999, spheres.len() + 5, usize::MAX] {
-                gpu.ahead = ahead;
-                let found = full(&mut gpu, &step);
-                assert!(found.0 == expected.0 && found.1 == expected.1, "{ahead}");
-                assert!(gpu.ahead >= found.0.len());
+            for at_once in [600, READ_AT_ONCE] {
+                gpu.at_once = at_once;
+                for ahead in [0, 1, 999, spheres.len() + 5, usize::MAX] {
+                    gpu.ahead = ahead;
+                    gpu.traffic.clear();
+                    let found = full(&mut gpu, &step);
+                    assert!(found.0 == expected.0 && found.1 == expected.1, "{ahead}");
+                    assert!(gpu.ahead >= found.0.len());
+                    assert!(gpu.staging.len() <= MOST_PARTS);
+                    let parts = gpu.traffic.len();
+                    assert!(at_once > 600 || parts > found.0.len() / 80, "{parts} parts");
+                }
             }
         }
     }

@@ -148,7 +148,8 @@ impl<'a> DeviceSpheres<'a> {
     /// this call, all masses are 1.
     ///
     /// 0 means an infinite mass: such a sphere keeps its velocity, gravity does not act on it, and it passes through
-    /// walls.
+    /// walls. Others are from 2⁻⁶⁰ to 2⁶⁰. A sphere with another value takes no part, which
+    /// [`SimulationStatus::SPHERES_LEFT_OUT`](crate::gpu::SimulationStatus::SPHERES_LEFT_OUT) tells.
     ///
     /// [`CollisionBuffers`](crate::gpu::CollisionBuffers) refuse spheres with inverse masses by an
     /// [`Error::SourceBuffer`](crate::Error::SourceBuffer), because collisions do not depend on masses.

@@ -8,7 +8,8 @@ impl<'a> Step<'a, DeviceSpheres<'a>> {
     /// [`CollisionBuffers::record`](crate::gpu::CollisionBuffers::record).
     ///
     /// The spheres are in GPU buffers of the application. `dt` and the times of impact are in the
-    /// unit of time of the spheres' velocities. Pairs that collision groups exclude are left out.
+    /// unit of time of the spheres' velocities. Pairs that collision groups exclude are left out. So are spheres with
+    /// invalid values, such as NaN, of which [`Status::INVALID_SPHERES`](crate::gpu::Status) tells.
     pub fn on_device(spheres: DeviceSpheres<'a>, dt: f32) -> Self {
         Self {
             first: spheres,

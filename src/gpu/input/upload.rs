@@ -9,10 +9,12 @@ use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use rayon::prelude::*;
 use wgpu::WriteOnly;
 
-use crate::Error;
 use crate::gpu::device::context::Context;
 use crate::gpu::device::shader::layout::UNIFORM_ALIGNMENT;
+use crate::step::{CheckedStep, UncheckedStep};
 use crate::threads;
+use crate::validate::{InputSummary, summary_of};
+use crate::{Error, Sphere};
 
 const FREE: u8 = 0;
 const BUSY: u8 = 1;
@@ -109,6 +111,41 @@ impl UploadRing {
         most: u32,
         upload: Upload<'_>,
     ) -> Result<Written, Error> {
+        let unchecked = |_: &[u8]| InputSummary::default();
+        let copy = |to: WriteOnly<'_, [u8]>, bytes: &[u8]| copy(to, bytes, unchecked).map(drop);
+        self.write_by(context, most, upload, copy)
+    }
+
+    /// Writes the spheres of a step for the buffer `to`, and checks them on the way.
+    pub(crate) fn write_spheres<'a>(
+        &mut self,
+        context: &Arc<Context>,
+        most: u32,
+        to: &wgpu::Buffer,
+        step: UncheckedStep<'a>,
+    ) -> Result<(Written, CheckedStep<'a>), Error> {
+        let mut upload = Upload::default();
+        upload.add(to, [bytemuck::cast_slice(step.spheres)]);
+        let summary = |bytes: &[u8]| summary_of(bytemuck::cast_slice::<u8, Sphere>(bytes), step.dt);
+        let mut checked = None;
+        let copy = |to: WriteOnly<'_, [u8]>, bytes: &[u8]| {
+            checked = Some(step.checked_by(copy(to, bytes, summary)?)?);
+            Ok(())
+        };
+        let written = self.write_by(context, most, upload, copy)?;
+        match checked {
+            Some(checked) => Ok((written, checked)),
+            None => Ok((written, step.check()?)),
+        }
+    }
+
+    fn write_by(
+        &mut self,
+        context: &Arc<Context>,
+        most: u32,
+        upload: Upload<'_>,
+        mut copy: impl FnMut(WriteOnly<'_, [u8]>, &[u8]) -> Result<(), Error>,
+    ) -> Result<Written, Error> {
         let number = self.find(context, most, upload.size)?;
         let UploadBuffer { buffer, state } = &self.buffers[number];
         for (offset, bytes) in upload.parts {
@@ -170,21 +207,28 @@ impl UploadRing {
     }
 }
 
-/// Threads share the parts of [`COPIED_AT_ONCE`] bytes.
-fn copy(to: WriteOnly<'_, [u8]>, bytes: &[u8]) -> Result<(), Error> {
+/// Threads share the parts of [`COPIED_AT_ONCE`] bytes, of which `summary` gets each.
+fn copy(
+    to: WriteOnly<'_, [u8]>,
+    bytes: &[u8],
+    summary: impl Fn(&[u8]) -> InputSummary + Sync,
+) -> Result<InputSummary, Error> {
     let (parts, mut rest) = to.into_chunks::<COPIED_AT_ONCE>();
     let from = bytes.chunks_exact(COPIED_AT_ONCE);
+    let last = summary(from.remainder());
     rest.copy_from_slice(from.remainder());
     let parts: Vec<_> = parts.into_iter().zip(from).collect();
     // Otherwise, rayon would start its global pool for nothing.
     if parts.is_empty() {
-        return Ok(());
+        return Ok(last);
     }
     threads::run(parts.len() * COPIED_AT_ONCE, || {
-        parts.into_par_iter().for_each(|(part, from)| {
+        let summaries = parts.into_par_iter().map(|(part, from)| {
+            let summary = summary(from);
             WriteOnly::<[u8]>::from(part).copy_from_slice(from);
+            summary
         });
-        Ok(())
+        Ok(summaries.reduce(|| last, InputSummary::merge))
     })
 }
 

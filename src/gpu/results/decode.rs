@@ -281,7 +281,7 @@ impl Read {
             times,
             checked: false,
         };
-        let grazing = settle(spheres, &step, &mut pairs, &mut images)?.grazing;
+        let grazing = settle(spheres, &step, &mut pairs, &mut images, None)?.grazing;
         if domain.is_open() {
             images.clear();
         }

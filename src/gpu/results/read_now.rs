@@ -16,6 +16,7 @@ pub(crate) struct Reading {
     staging: wgpu::Buffer,
     /// The staging buffer may be larger.
     size: u64,
+    pub(crate) submission: wgpu::SubmissionIndex,
     arrival: Arc<Mutex<Mapping>>,
 }
 
@@ -48,7 +49,7 @@ pub(crate) fn submit(
         encoder.copy_buffer_to_buffer(buffer, from, &staging, offset, size);
         offset += size;
     }
-    queue.submit([encoder.finish()]);
+    let submission = queue.submit([encoder.finish()]);
     let arrival: Arc<Mutex<Mapping>> = Arc::default();
     let arrived = arrival.clone();
     staging
@@ -65,6 +66,7 @@ pub(crate) fn submit(
     Reading {
         staging,
         size: offset,
+        submission,
         arrival,
     }
 }

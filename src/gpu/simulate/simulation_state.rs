@@ -25,7 +25,7 @@ bitflags::bitflags! {
         /// same substep. The substep is rolled back only if there are too many such spheres or
         /// candidates.
         const LEFT_PAD = 4;
-        /// Some spheres have invalid values, such as NaN, and take no part.
+        /// Some spheres have invalid values, such as NaN or a mass above 2⁶⁰, and take no part.
         const SPHERES_LEFT_OUT = 8;
         /// The list of impacts had no room for the impacts of a substep, so the substep was rolled back. The next
         /// recording goes on from there, with an empty list. If this happens in every recording and the time does
@@ -76,7 +76,8 @@ pub struct SimulationState {
     pub sphere_impacts: u64,
     /// Number of impacts of a sphere and a wall so far.
     pub wall_impacts: u64,
-    /// Virial: the sum over all impacts of two spheres so far of their centre distance times their impulse.
+    /// Virial: the sum over all impacts of two spheres so far of their centre distance times their impulse. Like
+    /// `kinetic_energy`, it is infinite or NaN if it exceeds float32.
     pub virial: f64,
     /// Kinetic energy of the spheres of finite mass, after the last complete substep.
     pub kinetic_energy: f64,

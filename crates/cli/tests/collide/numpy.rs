@@ -95,6 +95,22 @@ fn errors_in_arrays_name_file_row_and_field() -> Test {
             &["no shape"],
         ),
         (
+            "two dtypes",
+            with_header(
+                "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), 'descr': '<f8'}",
+                &floats(&TWO),
+            ),
+            &["byte 10", "descr, fortran_order, shape once"],
+        ),
+        (
+            "another key",
+            with_header(
+                "{'descr': '<f4', 'fortran_order': False, 'order': 0, 'shape': (2, 4)}",
+                &floats(&TWO),
+            ),
+            &["byte 10", "no other"],
+        ),
+        (
             "negative length",
             npy("<f4", "(-2, 4)", b""),
             &["byte 10", "shape", "whole numbers from 0"],

@@ -464,6 +464,31 @@ fn ids_may_be_written_as_numpy_writes_them() -> Test {
     assert_eq!(list(&folder, &[&input, "--ids"])?[1..], ["5,7,0.0,1.0"]);
     let halves = folder.file("halves.csv", text.replace("7.0e", "7.5e"))?;
     run(&[&halves, "--ids"])?.expect_error("halves", 1, &["line 2", "field id", "7.5e+00"]);
+    // No id is rounded, not even one that float64 would round to another id.
+    for (id, is) in [
+        ("9007199254740991.0", "9007199254740991"),
+        ("70e-1", "7"),
+        ("0.70D1", "7"),
+        ("9007199254740993", "9007199254740993"),
+    ] {
+        let input = folder.file("exact.csv", text.replace("7.0e+00", id))?;
+        assert_eq!(
+            list(&folder, &[&input, "--ids"])?[1..],
+            [format!("5,{is},0.0,1.0")]
+        );
+    }
+    for id in [
+        "9007199254740993.0",
+        "9007199254740992.0",
+        "4503599627370497.4",
+        "1e300",
+        "1e-1",
+        "-7.0",
+        ".e0",
+    ] {
+        let input = folder.file("rounded.csv", text.replace("7.0e+00", id))?;
+        run(&[&input, "--ids"])?.expect_error(id, 1, &["line 2", "field id", id, "2^53"]);
+    }
     Ok(())
 }
 

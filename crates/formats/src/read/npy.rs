@@ -20,6 +20,9 @@ const LONGEST_HEADER: usize = 10_000;
 /// recursive parser. The header of a plain array has depth 2.
 const DEEPEST: usize = 4;
 
+/// The keys of the header of a `.npy` file.
+const KEYS: [&str; 3] = ["descr", "fortran_order", "shape"];
+
 /// Largest number of bytes of a record of a structured array.
 const LARGEST_RECORD: usize = 1 << 20;
 
@@ -421,6 +424,16 @@ impl<'a, R: Read> Array<'a, R> {
                 "the header does not describe a plain array, or one with fields of numbers".into(),
             );
         };
+        // NumPy refuses other keys, too, and takes the last of two that are equal.
+        for (key, _) in &entries {
+            let is_known = matches!(key, Value::String(key) if KEYS.contains(&key.as_str()));
+            if !is_known || entries.iter().filter(|(other, _)| other == key).count() > 1 {
+                let keys = KEYS.join(", ");
+                return Err(format!(
+                    "the header must have each of the keys {keys} once, and no other"
+                ));
+            }
+        }
         let entry = |name: &str| {
             let named = |(key, _): &&(Value, Value)| matches!(key, Value::String(k) if k == name);
             let found = entries.iter().find(named).map(|(_, value)| value);

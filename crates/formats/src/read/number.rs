@@ -64,22 +64,45 @@ pub(crate) fn agree(a: f64, b: f64) -> bool {
 }
 
 /// Parses an id from 0 to 2^63 - 1. `7.0e+00` is accepted as 7, because NumPy's `savetxt` writes integers in
-/// this form.
+/// this form, but only below 2^53: a larger number may have been rounded when it was written.
 pub(crate) fn id(field: &[u8]) -> Result<i64, String> {
     let field = field.trim_ascii();
     let text = std::str::from_utf8(field).unwrap_or_default();
-    let whole = text.parse::<i64>().ok().or_else(|| {
-        let x: f64 = text.parse().or_else(|_| exponent_of_fortran(text)).ok()?;
-        // A float64 represents every integer up to 2^53 exactly.
-        #[expect(clippy::cast_possible_truncation, reason = "an integer up to 2^53")]
-        (x.fract() == 0.0 && x.abs() <= 9_007_199_254_740_992.0).then_some(x as i64)
-    });
+    let whole = text.parse::<i64>().ok();
+    let whole = whole.or_else(|| whole_decimal(text).filter(|&id| id < LEAST_ROUNDED));
     whole.filter(|&id| id >= 0).ok_or_else(|| {
         format!(
-            "is `{}`, but must be a whole number from 0 to 2^63 - 1",
+            "is `{}`, but must be a whole number from 0 to 2^63 - 1, or below 2^53 with a point or an exponent",
             shown(field)
         )
     })
+}
+
+/// Not every integer from here on has a float64.
+const LEAST_ROUNDED: i64 = 1 << 53;
+
+/// Parses a whole number with a point or an exponent, such as `7.0e+00`, without rounding.
+fn whole_decimal(text: &str) -> Option<i64> {
+    let (number, exponent) = match text.split_once(['e', 'E', 'd', 'D']) {
+        Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
+        None => (text, 0),
+    };
+    let (before, after) = number.split_once('.').unwrap_or((number, ""));
+    let sign = if before.starts_with('-') { -1 } else { 1 };
+    let before = before.strip_prefix(['+', '-']).unwrap_or(before);
+    let digits = [before, after].concat();
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let zeros = i64::from(exponent) - i64::try_from(after.len()).ok()?;
+    let significant = digits.trim_start_matches('0').trim_end_matches('0');
+    if significant.is_empty() {
+        return Some(0);
+    }
+    let trailing = digits.len() - digits.trim_end_matches('0').len();
+    let zeros = u32::try_from(zeros + i64::try_from(trailing).ok()?).ok()?;
+    let factor = 10_i64.checked_pow(zeros)?;
+    significant.parse::<i64>().ok()?.checked_mul(factor * sign)
 }
 
 pub(crate) fn kind(field: &[u8]) -> Result<i32, String> {

@@ -11,6 +11,9 @@ fn main() -> anyhow::Result<()> {
     wasm_bindgen_cli_support::Bindgen::new()
         .input_path(file)
         .web(true)?
+        .typescript(true)
+        .remove_name_section(true)
+        .remove_producers_section(true)
         .generate(folder)
         .with_context(|| format!("{file} cannot be used"))
 }

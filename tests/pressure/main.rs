@@ -1,0 +1,125 @@
+//! Random calls of the whole public API on small worlds, with extreme numbers and with faults: few threads, rules that
+//! panic, writers and readers that fail, files that are cut off, and devices that are lost. A call returns what
+//! an oracle or another way confirms, or an error; it never panics, and what it was called on stays usable.
+//!
+//! `CAROM_SEED` and `CAROM_CALLS` choose the calls of the ignored test, which runs for about an hour by default.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "random numbers are rounded to float32"
+)]
+
+#[path = "../backends/mod.rs"]
+mod backends;
+#[path = "../device/mod.rs"]
+mod device;
+mod dynamics;
+mod files;
+mod steps;
+mod worlds;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use backends::with_threads;
+use fastrand::Rng;
+
+/// Calls of the test that always runs, which take less than a minute.
+const CALLS: u64 = 4_000;
+/// No call may take longer than this.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// What happened to the calls: how many returned a result, and how many an error.
+#[derive(Default)]
+struct Tally {
+    right: u64,
+    refused: u64,
+}
+
+impl Tally {
+    /// Counts a result, and returns what is not an error.
+    fn note<T, E: std::fmt::Display>(&mut self, result: Result<T, E>) -> Option<T> {
+        match result {
+            Ok(value) => {
+                self.right += 1;
+                Some(value)
+            }
+            Err(error) => {
+                self.refused += 1;
+                assert!(!error.to_string().is_empty());
+                None
+            }
+        }
+    }
+}
+
+/// One kind of calls on one random world.
+type Call = fn(&mut Rng, &mut Tally);
+
+/// A fault around a call. A test with a failing allocator adds one that lets the n-th allocation fail.
+fn with_fault(rng: &mut Rng, work: impl FnOnce(&mut Rng) + Send) {
+    match rng.u8(..4) {
+        0 => with_threads(1, || work(rng)),
+        1 => with_threads(3, || work(rng)),
+        _ => work(rng),
+    }
+}
+
+fn run(seed: u64, calls: u64, kinds: &[(&str, Call)]) {
+    let mut tally = Tally::default();
+    for number in 0..calls {
+        // Each call has a seed of its own, so that one that fails can be repeated alone.
+        let own = seed.wrapping_mul(1 << 40).wrapping_add(number);
+        let mut rng = Rng::with_seed(own);
+        let (name, call) = kinds[rng.usize(..kinds.len())];
+        let start = Instant::now();
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            with_fault(&mut rng, |rng| call(rng, &mut tally));
+        }));
+        let time = start.elapsed();
+        assert!(
+            result.is_ok() && time < LONGEST,
+            "call {number} of seed {seed} ({name}) failed, or took {time:?}"
+        );
+    }
+    let Tally { right, refused } = tally;
+    println!("{calls} calls: {right} results and {refused} errors");
+    // Neither faults nor good worlds may be rare.
+    assert!(
+        right > calls / 4 && refused > calls / 20,
+        "{right}, {refused}"
+    );
+}
+
+const KINDS: [(&str, Call); 6] = [
+    ("a step in float32", steps::detect),
+    ("a step in float64", steps::detect_in_float64),
+    ("neighbours", steps::neighbors),
+    ("a simulation", dynamics::simulate),
+    ("files", files::write_and_read),
+    ("a lost device", steps::lose_a_device),
+];
+
+#[test]
+fn random_calls_are_right_or_refused() {
+    run(1, CALLS, &KINDS);
+}
+
+/// A software adapter is slow, so this takes few calls.
+#[test]
+fn both_backends_find_the_same_or_refuse() {
+    run(2, 40, &[("both backends", steps::detect_twice as Call)]);
+}
+
+#[test]
+#[ignore = "takes an hour; run it with `--ignored --nocapture`"]
+fn many_random_calls() {
+    let number = |name, default| {
+        let text = std::env::var(name).unwrap_or_default();
+        text.parse().unwrap_or(default)
+    };
+    let (seed, calls) = (number("CAROM_SEED", 3), number("CAROM_CALLS", 400_000));
+    let mut all = KINDS.to_vec();
+    all.push(("both backends", steps::detect_twice));
+    run(seed, calls, &all);
+}
