@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds carom for browsers, and tests it: the CPU backend under Node.js, and WebGPU in a headless Chromium, whose shader
-# compiler and software driver are others than those of the other tests; and uses the page as a person does. On Debian and Ubuntu, installs what is missing,
-# unless CAROM_NO_INSTALL=1 is set.
+# compiler and software driver are others than those of the other tests; and uses the page as a person does. On Debian and
+# Ubuntu, installs what is missing, unless CAROM_NO_INSTALL=1 is set.
 #
 # --worlds NUMBER compares the lists of so many worlds instead of 100. --check NAME runs one of the checks lists, results,
 # dynamics and misuse.

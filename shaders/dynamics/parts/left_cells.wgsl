@@ -18,7 +18,7 @@ fn left_cell_of(place: vec3<f32>) -> vec3<i32> {
 
 fn entry_of_cell(cell: vec3<i32>) -> u32 {
     let at = bitcast<vec3<u32>>(cell);
-    var hash = at.x * 0x9e3779b1u ^ at.y * 0x85ebca6bu ^ at.z * 0xc2b2ae35u;
+    var hash = (at.x * 0x9e3779b1u) ^ (at.y * 0x85ebca6bu) ^ (at.z * 0xc2b2ae35u);
     hash ^= hash >> 15u;
     return cell_entry_of(hash % simulation.spheres);
 }
