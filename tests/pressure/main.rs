@@ -2,7 +2,7 @@
 //! panic, writers and readers that fail, files that are cut off, and devices that are lost. A call returns what
 //! an oracle or another way confirms, or an error; it never panics, and what it was called on stays usable.
 //!
-//! `CAROM_SEED` and `CAROM_CALLS` choose the calls of the ignored test, which runs for about an hour by default.
+//! The tests run on request. `CAROM_SEED` and `CAROM_CALLS` choose the calls of the longest.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use backends::with_threads;
 use fastrand::Rng;
 
-/// Calls of the test that always runs, which take less than a minute.
+/// Calls of the short test.
 const CALLS: u64 = 4_000;
 /// No call may take longer than this.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -101,18 +101,20 @@ const KINDS: [(&str, Call); 6] = [
 ];
 
 #[test]
+#[ignore = "a minute of random calls; run it with `--ignored --nocapture`"]
 fn random_calls_are_right_or_refused() {
     run(1, CALLS, &KINDS);
 }
 
 /// A software adapter is slow, so this takes few calls.
 #[test]
+#[ignore = "a minute of random calls; run it with `--ignored --nocapture`"]
 fn both_backends_find_the_same_or_refuse() {
     run(2, 40, &[("both backends", steps::detect_twice as Call)]);
 }
 
 #[test]
-#[ignore = "takes an hour; run it with `--ignored --nocapture`"]
+#[ignore = "takes long; run it with `--ignored --nocapture`"]
 fn many_random_calls() {
     let number = |name, default| {
         let text = std::env::var(name).unwrap_or_default();

@@ -106,9 +106,9 @@ pub(crate) fn walls(rng: &mut Rng, rarity: u32) -> Walls {
         let wall = match rng.u8(..5) {
             0 => Wall::half_space(axis, place[0]),
             1 => Wall::sphere(place, radius),
-            2 => Wall::hollow_sphere(place, 20.0 * radius),
+            2 => Wall::sphere_inside(place, 20.0 * radius),
             3 => Wall::cylinder(place, axis, radius),
-            _ => Wall::hollow_cylinder(place, axis, 20.0 * radius),
+            _ => Wall::cylinder_inside(place, axis, 20.0 * radius),
         };
         walls.push(wall.with_velocity(narrow(vector(rng, 2, rarity))));
     }
