@@ -281,6 +281,7 @@ impl GpuMeshTriangle {
                 ..Self::zeroed()
             }
         }));
+        Ok(())
     }
 }
 
