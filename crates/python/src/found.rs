@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{array, gather, gather_indexed, room, rows};
+use crate::errors::of_carom;
 use crate::number::Scalar;
 use crate::pool::Workers;
 use crate::set::Set;

@@ -177,7 +177,8 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
         // the length of a segment and the moving origin that the GPU has chosen.
         let own: GpuSpace = contents(&gpu, "space")[0];
         let scale = &Units::default().scale(1.0);
-        let mut space = measure::measure_space(&spheres, scale, None, &mut Default::default());
+        let mut space = measure::measure_space(&spheres, scale, None, &mut Default::default())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         let shortest = gpu.buffers.as_ref().map_or(0.0, |b| b.shortest_segment);
         space.segment = own.segment.max(shortest);
         space.frame.origin = own.frame.origin.into();

@@ -242,7 +242,8 @@ impl Rig {
         assert!((enough..=enough + u64::from(y)).contains(&(u64::from(x) * u64::from(y))));
 
         let capacity = left.offsets.len() - 1;
-        let first = reduce::earliest::earliest::<f32>(&any_order, &any_images, spheres.len(), sets);
+        let first = reduce::earliest::earliest::<f32>(&any_order, &any_images, spheres.len(), sets)
+            .expect("it fits in memory");
         for (first, &word) in first.iter().zip(&left.images.earliest) {
             let none = word == u32::MAX;
             let image = (!none).then(|| unpacked_image(word));
@@ -262,7 +263,8 @@ impl Rig {
         earliest.extend(none.repeat(capacity.max(1) - spheres.len()));
         assert!(left.earliest == earliest, "earliest");
 
-        let contacts = reduce::contacts::contacts::<f32>(&pairs, spheres.len(), sets);
+        let contacts = reduce::contacts::contacts::<f32>(&pairs, spheres.len(), sets)
+            .expect("it fits in memory");
         let mut offsets: Vec<u32> = contacts.offsets.iter().map(|&at| at as u32).collect();
         offsets.resize(capacity + 1, 2 * pairs.len() as u32);
         assert!(left.offsets == offsets, "offsets");
@@ -278,7 +280,8 @@ impl Rig {
         } else {
             let (before, before_images) = &self.previous;
             let changes =
-                reduce::changes::changes::<f32, _>((before, before_images), (&pairs, &images));
+                reduce::changes::changes::<f32, _>((before, before_images), (&pairs, &images))
+                    .expect("it fits in memory");
             let all = changes.map(Hits::into_parts);
             let changed = all.each_ref().map(|(_, images)| images.as_slice()).concat();
             assert_eq!(images_of(&left.images.changes, changed.len()), changed);

@@ -28,8 +28,11 @@ impl Picture<'_> {
             png::Encoder::new(&mut out, u32::try_from(WIDTH)?, u32::try_from(HEIGHT)?);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
-        let mut writer = encoder.write_header()?;
-        writer.write_image_data(&pixels)?;
+        // In pieces, because the encoder would otherwise hold the whole file in memory.
+        let mut writer = encoder
+            .write_header()?
+            .into_stream_writer_with_size(1 << 15)?;
+        writer.write_all(&pixels)?;
         writer.finish()?;
         out.flush()?;
         Ok(())
