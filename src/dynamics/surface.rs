@@ -484,8 +484,11 @@ const MESHES: &str = "what adjoins triangles";
 /// The corners of a triangle, and a key. Triangles with different keys do not adjoin each other.
 type Keyed<K> = ([[f32; 3]; 3], K);
 
-/// Returns the triangles of all meshes. Their keys are the velocities and the groups of their meshes.
-pub(crate) fn adjoined(walls: &Walls) -> Result<Vec<Keyed<([u32; 3], u32)>>, Error> {
+/// The velocity of a mesh and its groups.
+type MeshKey = ([u32; 3], u32);
+
+/// Returns the triangles of all meshes, with the keys of their meshes.
+pub(crate) fn adjoined(walls: &Walls) -> Result<Vec<Keyed<MeshKey>>, Error> {
     let triangles = walls.meshes().iter().flat_map(|mesh| {
         let key = (mesh.velocity().map(f32::to_bits), mesh.groups());
         let corners = mesh.triangles().iter();
