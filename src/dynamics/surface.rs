@@ -484,11 +484,11 @@ const MESHES: &str = "what adjoins triangles";
 /// The corners of a triangle, and a key. Triangles with different keys do not adjoin each other.
 type Keyed<K> = ([[f32; 3]; 3], K);
 
-/// The velocity of a mesh and its groups.
-type MeshKey = ([u32; 3], u32);
+/// A triangle, and the velocity and the groups of its mesh.
+type OfMesh = Keyed<([u32; 3], u32)>;
 
-/// Returns the triangles of all meshes, with the keys of their meshes.
-pub(crate) fn adjoined(walls: &Walls) -> Result<Vec<Keyed<MeshKey>>, Error> {
+/// Returns the triangles of all meshes. Their keys are the velocities and the groups of their meshes.
+pub(crate) fn adjoined(walls: &Walls) -> Result<Vec<OfMesh>, Error> {
     let triangles = walls.meshes().iter().flat_map(|mesh| {
         let key = (mesh.velocity().map(f32::to_bits), mesh.groups());
         let corners = mesh.triangles().iter();

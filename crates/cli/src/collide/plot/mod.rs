@@ -29,10 +29,10 @@ impl Picture<'_> {
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
         // In pieces, because the encoder would otherwise hold the whole file in memory.
-        let mut writer = encoder
-            .write_header()?
-            .into_stream_writer_with_size(1 << 15)?;
-        writer.write_all(&pixels)?;
+        let mut writer = encoder.write_header()?;
+        let mut pieces = writer.stream_writer_with_size(1 << 15)?;
+        pieces.write_all(&pixels)?;
+        pieces.finish()?;
         writer.finish()?;
         out.flush()?;
         Ok(())
