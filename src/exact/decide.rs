@@ -482,7 +482,7 @@ mod tests {
         let domain = Domain::rectangular([0.0; 3], [1.0; 3]);
         // Image 1 of a pair touches if a + b is even.
         let spheres = |a: u32, b: u32| {
-            let other = [0.0, 0.0, if (a + b) % 2 == 0 { -1.0 } else { 5.0 }];
+            let other = [0.0, 0.0, if (a + b).is_multiple_of(2) { -1.0 } else { 5.0 }];
             Some([Sphere::new([0.0; 3], 0.0), Sphere::new(other, 0.0)])
         };
         let step = Settling {

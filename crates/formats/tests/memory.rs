@@ -593,7 +593,7 @@ fn readers() -> Test {
                 |_| (),
             );
         }
-        let (vertices, triangles) = floor(f64::from);
+        let (vertices, triangles) = floor(f32::from);
         let mut obj = String::new();
         let mut stl = vec![0_u8; 80];
         for [x, y, z] in &vertices {
@@ -605,7 +605,7 @@ fn readers() -> Test {
             obj += &format!("f {a} {b} {c}\n");
             stl.extend([0; 12]);
             for corner in corners {
-                let place = vertices[*corner as usize].map(|x| x as f32);
+                let place = vertices[*corner as usize];
                 stl.extend(place.iter().flat_map(|x| x.to_le_bytes()));
             }
             stl.extend([0; 2]);

@@ -185,9 +185,8 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
         space.frame.drift = own.frame.drift.into();
         space.trimmed = [own.trimmed_low, own.trimmed_high].map(Into::into);
         let mut kept = measure::SizesMemory::default();
-        let sizes =
-            measure::measure_sizes(&spheres, scale, &space, None, sets, u64::MAX, &mut kept)
-                .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let sizes = measure::measure_sizes(&spheres, scale, &space, None, sets, &mut kept)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
 
         let class_of: Vec<u32> = contents(&gpu, "size_class_of_sphere");
         let expected: Vec<u32> = sizes.class_of.iter().map(|&class| class.into()).collect();

@@ -6,6 +6,7 @@ use super::super::options::BufferOptions;
 use super::all::Wanted;
 use crate::exact::GRAZING;
 use crate::gpu::detector_backend::{Gpu, encoder};
+use crate::gpu::device::context::Late;
 use crate::gpu::device::dispatch::workgroups;
 use crate::gpu::device::shader::layout::CaromResults;
 use crate::gpu::filter_on_gpu::adapter;
@@ -97,8 +98,10 @@ impl Rig {
             periodic: !domain.is_open(),
             ..BufferOptions::new(capacity.spheres as u32)
         };
-        let buffers = (gpu.pipeline.with_capacity(&options, capacity))
-            .unwrap_or_else(|error| panic!("{error}"));
+        let buffers = (gpu
+            .pipeline
+            .with_capacity(&options, capacity, &Late::default()))
+        .unwrap_or_else(|error| panic!("{error}"));
         gpu.fill_with_noise(&buffers.buffers);
         let mut rng = fastrand::Rng::with_seed(8);
         for buffer in &buffers.reductions.volatile {
@@ -146,7 +149,7 @@ impl Rig {
             domain: self.domain,
         };
         let mut recorded = encoder(&self.gpu.device);
-        self.buffers.record_checked(&mut recorded, step.check()?)?;
+        self.buffers.record_unchecked(&mut recorded, step)?;
         self.gpu.queue.submit([recorded.finish()]);
         let mut results = Vec::new();
         let mut left = Left::default();
