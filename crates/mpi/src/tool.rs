@@ -203,13 +203,16 @@ pub(crate) fn collide(comm: &SimpleCommunicator, args: &CollideArgs) -> Result<(
         let walls = formats::walls(&args.simple_walls, &args.meshes, single);
         let walls = detector.agree(walls.map_err(shown))?;
         let domain = in_float32(&domain);
-        let spheres = world.in_float32()?;
+        let spheres = detector.agree(world.in_float32().map_err(shown))?;
         drop(world);
         let step = DistributedStep::new(Part::<f32>::starting_at(first, spheres), single(args.dt));
         let step = with_walls(step.in_domain(&domain), &walls, has_walls);
         detector.detect(step).map_err(|error| {
             explained(&detector, error, source, |ready, world, k| {
-                let spheres = world.in_float32()?;
+                // Without memory for this, the error stays as it is.
+                let Ok(spheres) = world.in_float32() else {
+                    return Ok(());
+                };
                 let one = spheres.get(k..=k).unwrap_or_default();
                 let step = Step::new(one, single(args.dt)).in_domain(&domain);
                 ready.detect(&step).map(drop)
@@ -304,11 +307,12 @@ pub(crate) fn neighbors(comm: &SimpleCommunicator, args: &NeighborsArgs) -> Resu
         ..
     } = given;
     args.run.say(&detector, "searching");
+    let shown = |error: carom_formats::Error| format!("{error:?}");
     let source = (args.world.frame, &options, &input);
     let start = std::time::Instant::now();
     let found = if float32 {
         let domain = in_float32(&domain);
-        let spheres = world.in_float32()?;
+        let spheres = detector.agree(world.in_float32().map_err(shown))?;
         drop(world);
         let search = DistributedSearch::<f32>::within(
             Part::starting_at(first, spheres),
@@ -319,7 +323,10 @@ pub(crate) fn neighbors(comm: &SimpleCommunicator, args: &NeighborsArgs) -> Resu
             .find_neighbors(search.in_domain(&domain))
             .map_err(|error| {
                 explained(&detector, error, source, |ready, world, k| {
-                    let spheres = world.in_float32()?;
+                    // Without memory for this, the error stays as it is.
+                    let Ok(spheres) = world.in_float32() else {
+                        return Ok(());
+                    };
                     let one: Spheres<'_> = spheres.get(k..=k).unwrap_or_default().into();
                     let search =
                         NeighborSearch::within(one, single(args.cutoff)).in_domain(&domain);
