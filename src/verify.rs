@@ -26,7 +26,7 @@ use crate::{
     WallCollision, WallCollision64,
 };
 
-use self::images::{Flight, Images};
+use self::images::{Course, Images};
 
 pub use self::walls::verify_walls;
 
@@ -300,7 +300,7 @@ fn mistakes_in_float32(
         first
     };
     let list = sorted(list, images, one_set)?;
-    let flight = |sphere: &Sphere| Flight {
+    let flight = |sphere: &Sphere| Course {
         center: DVec3::from(sphere.center.map(f64::from)),
         moved: DVec3::from(sphere.velocity.map(f64::from)) * f64::from(dt),
         radius: sphere.radius.into(),
@@ -376,7 +376,7 @@ fn mistakes_in_float64(
         .iter()
         .fold(longest, |most, edge| most.max(edge.abs().max_element()));
     let unit = to_one(longest);
-    let flight = |sphere: &WideSphere| Flight {
+    let flight = |sphere: &WideSphere| Course {
         center: DVec3::from(sphere.center) * unit,
         moved: DVec3::from(sphere.velocity) * dt * unit,
         radius: sphere.radius * unit,
@@ -467,8 +467,8 @@ fn key(c: &Entry) -> (u32, u32, [i32; 3]) {
 fn flights_of<S>(
     [first, second]: [&[S]; 2],
     one_set: bool,
-    flight: impl Fn(&S) -> Flight,
-) -> Result<[Vec<Flight>; 2], Error> {
+    flight: impl Fn(&S) -> Course,
+) -> Result<[Vec<Course>; 2], Error> {
     let of = |set: &[S]| {
         let mut flights = allocate(set.len(), "the motion of the spheres")?;
         flights.extend(set.iter().map(&flight));
@@ -482,7 +482,7 @@ fn flights_of<S>(
 /// a pair that touches.
 fn compare_pairs(
     one_set: bool,
-    flights: &[Vec<Flight>; 2],
+    flights: &[Vec<Course>; 2],
     edges: [DVec3; 3],
     list: &[Entry],
     decide: impl Fn(usize, usize, Option<[i32; 3]>) -> Option<[f64; 2]> + Sync,
@@ -523,7 +523,7 @@ fn compare_pairs(
             Ok(())
         });
     }
-    let reach = |flights: &[Flight]| {
+    let reach = |flights: &[Course]| {
         let mut reach = allocate(flights.len(), "balls around the spheres")?;
         reach.extend(flights.iter().map(Reach::of));
         Ok(reach)
@@ -634,7 +634,7 @@ struct Reach {
 }
 
 impl Reach {
-    fn of(flight: &Flight) -> Self {
+    fn of(flight: &Course) -> Self {
         Self {
             center: flight.center.to_array(),
             radius: flight.radius + flight.moved.abs().element_sum(),

@@ -547,7 +547,7 @@ impl Gpu {
                 at_once: self.at_once,
                 kept: &mut self.staging,
             };
-            let mut parts = Parts::default();
+            let mut parts = ListParts::default();
             list.submit(encoder, head, ahead, &mut parts);
             list.ask(ahead, &mut parts);
             Ok((step, parts, decoder, counts))
@@ -619,7 +619,7 @@ impl Gpu {
         let (count, mut listing) = (pairs.len(), Listing::default());
         loop {
             self.ask(count, record, &mut parts).await?;
-            let Some(Part {
+            let Some(ListPart {
                 reading,
                 pairs: part,
             }) = parts.on_way.pop_front()
@@ -656,7 +656,12 @@ impl Gpu {
     }
 
     /// Submits the copies of further pairs.
-    async fn ask(&mut self, count: usize, record: usize, parts: &mut Parts) -> Result<(), Error> {
+    async fn ask(
+        &mut self,
+        count: usize,
+        record: usize,
+        parts: &mut ListParts,
+    ) -> Result<(), Error> {
         if parts.asked >= count {
             return Ok(());
         }
@@ -711,7 +716,7 @@ impl DeviceList<'_> {
         encoder: wgpu::CommandEncoder,
         head: Vec<read_now::ReadRange<'_>>,
         count: usize,
-        parts: &mut Parts,
+        parts: &mut ListParts,
     ) {
         let images = self.buffers.periodic.as_ref();
         let images = images.map(|periodic| (&periodic.pair_images, size_of::<u32>()));
@@ -737,14 +742,14 @@ impl DeviceList<'_> {
             None => read_now::staging(self.device, size.next_power_of_two()),
         };
         parts.asked = end;
-        parts.on_way.push_back(Part {
+        parts.on_way.push_back(ListPart {
             reading: read_now::submit(self.queue, encoder, &ranges, staging),
             pairs,
         });
     }
 
     /// Up to the pair `count`.
-    fn ask(&mut self, count: usize, parts: &mut Parts) {
+    fn ask(&mut self, count: usize, parts: &mut ListParts) {
         while parts.asked < count && parts.on_way.len() < MOST_PARTS {
             self.submit(encoder(self.device), Vec::new(), count, parts);
         }
@@ -753,13 +758,13 @@ impl DeviceList<'_> {
 
 /// Parts of a list that have been submitted.
 #[derive(Default)]
-struct Parts {
-    on_way: VecDeque<Part>,
+struct ListParts {
+    on_way: VecDeque<ListPart>,
     /// Number of pairs in all parts so far.
     asked: usize,
 }
 
-struct Part {
+struct ListPart {
     reading: read_now::Reading,
     /// Their places. The list may have fewer.
     pairs: Range<usize>,
@@ -808,7 +813,7 @@ struct Attempted<'a> {
 
 /// The first part of a list, in a mapped buffer, after the counts of the step.
 struct Arrived {
-    parts: Parts,
+    parts: ListParts,
     view: wgpu::BufferView,
     /// Size in bytes.
     counts: usize,

@@ -65,9 +65,11 @@ pub(crate) fn changes<T: Number, H: Touching<T>>(
     Ok([began, lasted, ended])
 }
 
-type Named = ([u32; 2], [i32; 3]);
+type NamedPair = ([u32; 2], [i32; 3]);
 
-fn in_order<T: Number, H: Touching<T>>((pairs, images): Pairs<'_, H>) -> Result<Vec<Named>, Error> {
+fn in_order<T: Number, H: Touching<T>>(
+    (pairs, images): Pairs<'_, H>,
+) -> Result<Vec<NamedPair>, Error> {
     let image = |index: usize| images.get(index).copied().unwrap_or_default();
     let pairs = pairs.iter().enumerate();
     let named = pairs.map(|(index, pair)| (pair.sides(), image(index)));

@@ -21,14 +21,14 @@ const MARGIN: f64 = 1e-13;
 
 /// A ball that moves straight by `moved` during the step.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Flight {
+pub(super) struct Course {
     pub(super) center: DVec3,
     pub(super) moved: DVec3,
     pub(super) radius: f64,
 }
 
 /// An image, with what `decide` returned for it.
-pub(super) type Touch = ([i32; 3], [f64; 2]);
+pub(super) type TouchingImage = ([i32; 3], [f64; 2]);
 
 #[derive(Debug)]
 pub(super) struct Images {
@@ -115,10 +115,10 @@ impl Images {
     /// returns a time and a depth, in ascending order. `far` makes the error for two that are too many cells apart.
     pub(super) fn touching(
         &self,
-        [one, other]: [&Flight; 2],
+        [one, other]: [&Course; 2],
         mut decide: impl FnMut([i32; 3]) -> Option<[f64; 2]>,
         far: impl FnOnce(i32) -> Error,
-    ) -> Result<Vec<Touch>, Error> {
+    ) -> Result<Vec<TouchingImage>, Error> {
         let away = other.center - one.center;
         let moved = other.moved - one.moved;
         let reach = one.radius + other.radius;

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use glam::DVec3;
 
-use super::images::{Flight, Images, Touch};
+use super::images::{Course, Images, TouchingImage};
 use super::{Reach, Verification, check_image_count, compare, sorted};
 use crate::domain::Products;
 use crate::exact::integers::Numbers3;
@@ -110,7 +110,7 @@ pub fn verify_walls<T: Number>(
             row.mistakes.tried = targets.len() as u64;
             let visitor = Visitor {
                 numbers: (sphere.center, sphere.radius, sphere.velocity),
-                flight: Flight {
+                flight: Course {
                     center: DVec3::from(sphere.center) * scale.length,
                     moved: world.moved(scale.speeds(sphere.velocity)),
                     radius: sphere.radius * scale.length,
@@ -175,7 +175,7 @@ struct Target {
     /// In the units of [`World::edges`].
     scaled: WideWall,
     /// In the same units. `None` for a half-space or a hollow wall. Perpendicular to its axis for a cylinder.
-    around: Option<Flight>,
+    around: Option<Course>,
     /// Those of a cylinder in a periodic domain, perpendicular to its axis.
     images: Option<Images>,
     /// With the groups of the wall, for `Sphere::ignores`.
@@ -184,7 +184,7 @@ struct Target {
 
 struct Visitor {
     numbers: Numbers3,
-    flight: Flight,
+    flight: Course,
 }
 
 impl Target {
@@ -221,7 +221,7 @@ impl Target {
     fn scaled<T>(self, scale: &WideScale, world: &World<T>) -> Result<Self, Error> {
         let scaled = self.wall.scaled(scale);
         let around = match &scaled {
-            WideWall::Solid(Solid::Round(wall)) if !wall.inside => Some(Flight {
+            WideWall::Solid(Solid::Round(wall)) if !wall.inside => Some(Course {
                 center: across(wall, wall.point.into()),
                 moved: across(wall, world.moved(wall.velocity)),
                 radius: wall.radius,
@@ -250,7 +250,7 @@ impl Target {
         world: &World<T>,
         images: Option<&Images>,
         far: impl FnOnce(i32) -> Error,
-    ) -> Result<Vec<Touch>, Error> {
+    ) -> Result<Vec<TouchingImage>, Error> {
         let decide = |image: [i32; 3]| {
             let products = world.products(image);
             let guess = self
@@ -277,7 +277,7 @@ impl Target {
                 (is_far_inside(round, near, world), None)
             }
             (WideWall::Solid(Solid::Round(round)), Some(around)) if !round.is_ball() => {
-                let flight = Flight {
+                let flight = Course {
                     center: across(round, sphere.flight.center),
                     moved: across(round, sphere.flight.moved),
                     // The projection rounds.
@@ -330,13 +330,13 @@ impl<T> World<T> {
 /// Relative margin of the float64 tests, far larger than their rounding errors.
 const MARGIN: f64 = 1e-9;
 
-fn around<T>(triangle: &Triangle<f64>, world: &World<T>) -> Flight {
+fn around<T>(triangle: &Triangle<f64>, world: &World<T>) -> Course {
     let [a, b, c] = triangle.corners.map(DVec3::from);
     let center = (a + b + c) / 3.0;
     let away = [a, b, c].map(|corner| (corner - center).length());
     let size = center.abs().element_sum();
     let away = away.into_iter().fold(0.0, f64::max);
-    Flight {
+    Course {
         center,
         moved: world.moved(triangle.velocity),
         radius: away + MARGIN * size,

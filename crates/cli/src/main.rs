@@ -11,7 +11,6 @@ mod world_args;
 
 use std::io::Write;
 use std::process::ExitCode;
-use std::thread::available_parallelism;
 
 use anyhow::Context;
 use clap::Parser;
@@ -19,6 +18,7 @@ use clap::Parser;
 use signal_hook::consts::SIGXFSZ;
 
 use say::{is_broken_pipe, say};
+use world_args::most_threads;
 
 /// Finds every pair of moving spheres that touch during a time step, and when they first touch.
 #[derive(Debug, Parser)]
@@ -125,12 +125,6 @@ fn check_threads_of_environment() -> anyhow::Result<()> {
         );
     }
     Ok(())
-}
-
-/// The most threads of the CPU backend: 1024, or as many as the machine has cores if that is more.
-fn most_threads() -> usize {
-    const MOST: usize = 1024;
-    available_parallelism().map_or(MOST, |cores| cores.get().max(MOST))
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {

@@ -2,6 +2,7 @@
 //! of spheres, and the domain.
 
 use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
 
 use carom::{Backend, Domain};
 use carom_formats::read::{self, ColumnNames, Frames, Input, ReadOptions, Separator};
@@ -254,4 +255,10 @@ pub(crate) fn keep_files(
         }
     }
     Ok(())
+}
+
+/// The most threads of the CPU backend: 1024, or as many as the machine has cores if that is more.
+pub(crate) fn most_threads() -> usize {
+    const MOST: usize = 1024;
+    available_parallelism().map_or(MOST, |cores| cores.get().max(MOST))
 }

@@ -10,7 +10,7 @@ use glam::Vec3;
 
 use super::ranks::{median, trimmed_range};
 use super::segment_length::segment_length;
-use super::spacing::{Octaves, sampled};
+use super::spacing::{Octaves, SAMPLE, sampled};
 use crate::lattice::ReducedLattice;
 use crate::reuse::ReusedVec;
 use crate::shared::scaled_sphere::ScaledSphere;
@@ -42,8 +42,6 @@ impl SpaceMemory {
             + self.cut.bytes()
     }
 }
-
-pub(super) const SAMPLE: &str = "a sample of the spheres";
 
 pub(crate) fn measure_space(
     spheres: &[Sphere],

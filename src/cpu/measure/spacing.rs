@@ -10,10 +10,12 @@ use std::iter::repeat_n;
 
 use glam::Vec3;
 
-use super::curve::SAMPLE;
 use crate::reuse::ReusedVec;
 use crate::shared::tuning::{MAX_DIMENSION, OCTAVES, SAMPLE_HASH};
 use crate::{Error, Sphere};
+
+/// What has no room if the memory does not suffice.
+pub(super) const SAMPLE: &str = "a sample of the spheres";
 
 /// A hash chooses one sphere of each of `count` parts of the input, so that a regular order of
 /// the spheres does not bias the sample.

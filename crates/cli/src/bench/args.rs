@@ -275,7 +275,7 @@ fn count(text: &str) -> Result<usize, String> {
 }
 
 fn threads(text: &str) -> Result<usize, String> {
-    let most = crate::most_threads();
+    let most = crate::world_args::most_threads();
     match text.parse() {
         Ok(threads) if threads <= most => Ok(threads),
         _ => Err(format!(
