@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 
+use crate::adapter;
 use crate::args::Args;
 use crate::camera::Camera;
 use crate::draw::{Drawing, extent};
@@ -23,7 +24,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let file = File::create(path).with_context(|| format!("{}", path.display()))?;
     let instance =
         wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
-    let gpu = Gpu::open(&instance, None)?;
+    let gpu = adapter::open(&instance, None)?;
     let world = start::world(args.spheres, start::MIX, args.seed)?;
     let mut simulation = Simulation::new(&gpu.device, &gpu.queue, &world, args.rules())?;
 

@@ -6,6 +6,7 @@
 //!
 //! The file `simulation.rs` shows how to use carom. The other files draw the spheres or manage the window.
 
+mod adapter;
 mod args;
 mod camera;
 mod draw;

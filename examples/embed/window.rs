@@ -13,6 +13,7 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::keyboard::{Key, NamedKey};
 use winit::window::{Window, WindowId};
 
+use crate::adapter;
 use crate::args::Args;
 use crate::camera::Camera;
 use crate::draw::Drawing;
@@ -131,7 +132,7 @@ impl Scene {
                 .with_display_handle(Box::new(events.owned_display_handle())),
         );
         let surface = instance.create_surface(Arc::clone(&window))?;
-        let gpu = Gpu::open(&instance, Some(&surface))?;
+        let gpu = adapter::open(&instance, Some(&surface))?;
         let size = window.inner_size();
         let mut config = surface
             .get_default_config(&gpu.adapter, size.width.max(1), size.height.max(1))

@@ -11,8 +11,7 @@
 use rayon::prelude::*;
 
 use super::run::Cpu;
-use super::wall_hits::LIST;
-use super::wall_hits::{WallHits, append};
+use super::wall_hits::{LIST, WallHits, append};
 use crate::exact::{Hit, Translation};
 use crate::limits::{CHUNK, Limits};
 use crate::memory::collect_in_parallel;

@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use wide::f32x4;
 
-use super::wall_hits::LIST;
-use super::wall_hits::{WallHits, append, each_block};
+use super::wall_hits::{LIST, WallHits, append, each_block};
 use crate::exact::Hit;
 use crate::lanes::{Bits, LANES, each, rows, three};
 use crate::limits::Limits;

@@ -13,8 +13,7 @@ use rayon::prelude::*;
 use wide::f32x4;
 
 use super::meshes::{Meshes, NearMesh};
-use super::wall_hits::LIST;
-use super::wall_hits::{WallHits, append, each_block};
+use super::wall_hits::{LIST, WallHits, append, each_block};
 use crate::exact::{Hit, Shift, Translation};
 use crate::lanes::{LANES, dot, rows};
 use crate::lattice::MAX_CELLS;

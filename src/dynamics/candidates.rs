@@ -31,8 +31,7 @@ use super::padded::enlarged;
 use super::padded::images_of_pair;
 use super::padded::out_of_range;
 use super::padded::overlap;
-use super::rows::SUBSTEP;
-use super::rows::{push, reserve};
+use super::rows::{SUBSTEP, push, reserve};
 use super::start::Start;
 use super::walls::Searching;
 #[cfg(feature = "serde")]

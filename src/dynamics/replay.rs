@@ -33,10 +33,10 @@ const SQUEEZED: u16 = 256;
 /// only if the approach is faster than this fraction of the slow speed. Each impact takes away the approach of the pair, but others
 /// may bring it back in part. What remains waits for the end of the substep.
 const MOST_SLOW: u8 = 8;
+pub(crate) const FLOOR: f64 = 0.05;
 
 /// If the spheres of an island have several times as many links, the limit of their impacts is as many times lower.
 const USUAL_LINKS: usize = 16;
-pub(crate) const FLOOR: f64 = 0.05;
 
 /// If gravity presses two bodies together that approach at less than this fraction of the slow speed, a rule sees them
 /// this fraction of the contact time later.

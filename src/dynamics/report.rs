@@ -1,11 +1,12 @@
 //! The results of a step of a simulation.
 
-use super::rows::SUBSTEP;
-use crate::Error;
-use crate::memory::collect;
 use std::cmp::Ordering;
 
 use glam::DVec3;
+
+use super::rows::SUBSTEP;
+use crate::Error;
+use crate::memory::collect;
 
 /// The object that a sphere hits: another sphere or a wall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

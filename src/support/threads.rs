@@ -9,8 +9,8 @@ use rayon::ThreadPoolBuilder;
 
 use crate::Error;
 
-#[cfg(not(all(feature = "gpu", target_arch = "wasm32")))]
 /// Up to this many items, waking another thread takes longer.
+#[cfg(not(all(feature = "gpu", target_arch = "wasm32")))]
 const FEW: usize = 1024;
 
 /// The most threads of rayon's global pool, if carom starts it and the machine has fewer processors. Tens of thousands

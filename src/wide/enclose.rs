@@ -727,7 +727,7 @@ fn chunks_of(
     list: &mut [[i32; 3]],
     count: usize,
 ) -> Result<impl IndexedParallelIterator<Item = &mut [[i32; 3]]>, Error> {
-    let mut all: Vec<&mut [[i32; 3]]> = allocate(count.div_ceil(CHUNK), "the enclosing spheres")?;
+    let mut all: Vec<&mut [[i32; 3]]> = allocate(count.div_ceil(CHUNK), ENCLOSING)?;
     if list.is_empty() {
         all.extend((0..count.div_ceil(CHUNK)).map(|_| &mut [][..]));
     } else {

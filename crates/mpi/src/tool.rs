@@ -144,6 +144,14 @@ impl RunArgs {
     }
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it is the argument of `map_err`"
+)]
+fn shown(error: carom_formats::Error) -> String {
+    format!("{error:?}")
+}
+
 /// A failure to write is ignored.
 fn tell(what: &str) {
     let _ = writeln!(std::io::stderr(), "{what}");
@@ -196,7 +204,6 @@ pub(crate) fn collide(comm: &SimpleCommunicator, args: &CollideArgs) -> Result<(
     } = given;
     args.run.say(&detector, "colliding");
     let has_walls = !args.simple_walls.is_empty() || !args.meshes.is_empty();
-    let shown = |error: carom_formats::Error| format!("{error:?}");
     let source = (args.world.frame, &options, &input);
     let start = std::time::Instant::now();
     let found = if float32 {
@@ -307,7 +314,6 @@ pub(crate) fn neighbors(comm: &SimpleCommunicator, args: &NeighborsArgs) -> Resu
         ..
     } = given;
     args.run.say(&detector, "searching");
-    let shown = |error: carom_formats::Error| format!("{error:?}");
     let source = (args.world.frame, &options, &input);
     let start = std::time::Instant::now();
     let found = if float32 {

@@ -28,6 +28,7 @@ macro_rules! of_embed {
 of_embed! {
     camera "../../../examples/embed/camera.rs"
     draw "../../../examples/embed/draw.rs"
+    gpu "../../../examples/embed/gpu.rs"
     simulation "../../../examples/embed/simulation.rs"
     start "../../../examples/embed/start.rs"
 }

@@ -1,7 +1,5 @@
 //! What only the page uses: the start of its world, the camera, and the world on the GPU.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use carom::gpu::wgpu;
 use js_sys::{Float32Array, Object, Uint32Array};
 use wasm_bindgen::prelude::*;
@@ -9,6 +7,7 @@ use web_sys::HtmlCanvasElement;
 
 use crate::camera::Camera;
 use crate::draw::Drawing;
+use crate::gpu::Gpu;
 use crate::js::{Js, error, object};
 use crate::simulation::{Rules, Simulation, World};
 use crate::start;
@@ -105,14 +104,12 @@ impl View {
 /// The world on the GPU, and its picture on a canvas.
 #[wasm_bindgen]
 pub struct Stage {
-    device: wgpu::Device,
-    queue: wgpu::Queue,
+    gpu: Gpu,
     surface: wgpu::Surface<'static>,
     config: wgpu::SurfaceConfiguration,
     half: [f32; 3],
     simulation: Simulation,
     drawing: Drawing,
-    failure: Arc<Mutex<Option<String>>>,
 }
 
 #[wasm_bindgen]
@@ -144,52 +141,30 @@ impl Stage {
             power_preference: wgpu::PowerPreference::HighPerformance,
             ..wgpu::RequestAdapterOptions::default()
         };
-        let adapter = instance.request_adapter(&options).await?;
-        let offered = adapter.limits();
-        let asked = wgpu::DeviceDescriptor {
-            label: Some("carom"),
-            required_limits: wgpu::Limits {
-                max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
-                max_buffer_size: offered.max_buffer_size,
-                max_texture_dimension_2d: offered.max_texture_dimension_2d,
-                ..wgpu::Limits::default()
-            },
-            ..wgpu::DeviceDescriptor::default()
-        };
-        let (device, queue) = adapter.request_device(&asked).await?;
-        let failure = Arc::new(Mutex::new(None));
-        let keep = |failure: &Arc<Mutex<Option<String>>>| {
-            let failure = Arc::clone(failure);
-            move |message: String| {
-                let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                first.get_or_insert(message);
-            }
-        };
-        let tell = keep(&failure);
-        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| tell(error.to_string())));
-        let tell = keep(&failure);
-        device.set_device_lost_callback(move |_, message| {
-            tell(format!("the device is lost: {message}"));
-        });
-        let config = surface.get_default_config(&adapter, size[0], size[1]);
+        let gpu = Gpu::new(instance.request_adapter(&options).await?).await?;
+        let config = surface.get_default_config(&gpu.adapter, size[0], size[1]);
         let config = config.ok_or_else(|| anyhow::anyhow!("the canvas cannot be drawn to"))?;
-        surface.configure(&device, &config);
+        surface.configure(&gpu.device, &config);
         let world = start::world(count.max(1), mix.clamp(0.0, 0.9), seed.into())?;
         let rules = Rules {
             dt: DT,
             restitution,
         };
-        let simulation = Simulation::new(&device, &queue, &world, rules)?;
-        let drawing = Drawing::new(&device, &queue, config.format, &simulation, world.half)?;
+        let simulation = Simulation::new(&gpu.device, &gpu.queue, &world, rules)?;
+        let drawing = Drawing::new(
+            &gpu.device,
+            &gpu.queue,
+            config.format,
+            &simulation,
+            world.half,
+        )?;
         Ok(Self {
-            device,
-            queue,
+            gpu,
             surface,
             config,
             half: world.half,
             simulation,
             drawing,
-            failure,
         })
     }
 
@@ -202,7 +177,7 @@ impl Stage {
     pub fn resize(&mut self, width: u32, height: u32) {
         self.config.width = width.max(1);
         self.config.height = height.max(1);
-        self.surface.configure(&self.device, &self.config);
+        self.surface.configure(&self.gpu.device, &self.config);
     }
 
     /// Sets the rules of the steps to come.
@@ -222,10 +197,8 @@ impl Stage {
 
     /// Simulates a sixtieth of a second, if `moves`, and draws. Returns false if the device is not ready for a step.
     pub fn frame(&mut self, view: &View, moves: bool) -> Js<bool> {
-        if let Some(message) = &*self.failure.lock().unwrap_or_else(PoisonError::into_inner) {
-            return Err(error("device", message));
-        }
-        let mut encoder = self.device.create_command_encoder(&Default::default());
+        self.gpu.check().map_err(|error| failed(&error))?;
+        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         if moves && let Err(cause) = self.simulation.step(&mut encoder) {
             // Nothing on the web waits for a device, which compiles shaders at first.
             return match cause.downcast_ref::<carom::Error>() {
@@ -237,15 +210,15 @@ impl Stage {
             wgpu::CurrentSurfaceTexture::Success(target)
             | wgpu::CurrentSurfaceTexture::Suboptimal(target) => target,
             _ => {
-                self.queue.submit([encoder.finish()]);
+                self.gpu.queue.submit([encoder.finish()]);
                 return Ok(true);
             }
         };
         let shown = target.texture.create_view(&Default::default());
         let size = [self.config.width, self.config.height];
         self.drawing.draw(&mut encoder, &shown, size, &view.0);
-        self.queue.submit([encoder.finish()]);
-        self.queue.present(target);
+        self.gpu.queue.submit([encoder.finish()]);
+        self.gpu.queue.present(target);
         Ok(true)
     }
 

@@ -25,9 +25,9 @@ use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 use crate::{Error, Sphere};
 
-/// Flag in the word of a proxy: the other bits are an index into the list of images.
 const IMAGES: &str = "the images of the spheres";
 
+/// Flag in the word of a proxy: the other bits are an index into the list of images.
 pub(super) const IMAGED: u32 = 1 << 31;
 /// A task adds its count to the common one whenever it exceeds this.
 const MAX_UNCOUNTED: u64 = 1 << 12;

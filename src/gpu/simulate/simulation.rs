@@ -75,7 +75,8 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 /// [`state`](Self::state) has the time reached.
 ///
 /// Walls may be half-spaces, spheres, cylinders and meshes of triangles, which move with constant velocities
-/// until they are [edited](Self::edit_walls). At time 0 of the simulation, they are where the options put them. A sphere of radius 0 passes through triangles.
+/// until they are [edited](Self::edit_walls). At time 0 of the simulation, they are where the options put them. A
+/// sphere of radius 0 passes through triangles.
 ///
 /// Numbers are float32. Rounding a centre to float32 leaves off a small part. The simulation keeps this part until the
 /// next recording, so rounding errors of positions do not add up. If the application changes the centre, the sphere
