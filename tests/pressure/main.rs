@@ -2,7 +2,7 @@
 //! panic, writers and readers that fail, files that are cut off, and devices that are lost. A call returns what
 //! an oracle or another way confirms, or an error; it never panics, and what it was called on stays usable.
 //!
-//! The tests run on request. `CAROM_SEED` and `CAROM_CALLS` choose the calls of the longest.
+//! `CAROM_SEED` and `CAROM_CALLS` choose the calls of the test that runs on request.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use backends::with_threads;
 use fastrand::Rng;
 
-/// Calls of the short test.
+/// Calls of the short test, which takes a minute.
 const CALLS: u64 = 4_000;
 /// No call may take longer than this.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -101,14 +101,12 @@ const KINDS: [(&str, Call); 6] = [
 ];
 
 #[test]
-#[ignore = "a minute of random calls; run it with `--ignored --nocapture`"]
 fn random_calls_are_right_or_refused() {
     run(1, CALLS, &KINDS);
 }
 
 /// A software adapter is slow, so this takes few calls.
 #[test]
-#[ignore = "a minute of random calls; run it with `--ignored --nocapture`"]
 fn both_backends_find_the_same_or_refuse() {
     run(2, 40, &[("both backends", steps::detect_twice as Call)]);
 }
