@@ -204,18 +204,18 @@ gpu_walls=(--test walls_gpu)
 walls=(--test walls agree_with_exact_arithmetic)
 cells=(--test nothing_lost pairs_that_fly_apart_are_not_two_cells_apart)
 
-mutant 'an error bound below the worst error seen' src/shared/filter.rs \
-    'ROUNDING: f32 = 1.001 * EPSILON' 'ROUNDING: f32 = 0.25 * EPSILON' "${tangency[@]}"
-mutant 'no linear term in the error bound' src/shared/filter.rs \
-    'LINEAR: f32 = 2.0' 'LINEAR: f32 = 0.0' "${tangency[@]}"
-mutant 'no term for the squares in the error bound' src/shared/filter.rs \
-    'SQUARES: f32 = 5.0' 'SQUARES: f32 = 0.0' "${tangency[@]}"
-mutant 'no quadratic term in the error bound' src/shared/filter.rs \
-    'QUADRATIC: f32 = 25.0' 'QUADRATIC: f32 = 0.0' "${tangency[@]}"
-mutant 'no absolute term in the error bound' src/shared/filter.rs \
-    'ABSOLUTE: f32 = 1.0 / (1_u128 << 120) as f32' 'ABSOLUTE: f32 = 0.0' "${tangency[@]}"
-mutant 'no margin in the near test' src/shared/filter.rs \
-    'NEAR_MARGIN: f32 = 1.0 / (1_u32 << 14) as f32' 'NEAR_MARGIN: f32 = 0.0' "${tangency[@]}"
+mutant 'an error bound below the worst error seen' src/shared/filter/any_gpu.rs \
+    'let mut bound = self.mul_add' 'let mut bound = 0.25 * self.mul_add' "${tangency[@]}"
+mutant 'no linear term in the error bound' src/shared/filter/any_gpu.rs \
+    'self.mul(LINEAR, across)' 'self.mul(0.0, across)' "${tangency[@]}"
+mutant 'no term for the squares in the error bound' src/shared/filter/any_gpu.rs \
+    'ROUNDING * SQUARES, squares' '0.0, squares' "${tangency[@]}"
+mutant 'no quadratic term in the error bound' src/shared/filter/any_gpu.rs \
+    'self.mul_add(QUADRATIC, rounding' 'self.mul_add(0.0, rounding' "${tangency[@]}"
+mutant 'no absolute term in the error bound' src/shared/filter/any_gpu.rs \
+    'squares, ABSOLUTE)' 'squares, 0.0)' "${tangency[@]}"
+mutant 'no margin in the near test' shaders/shared/near.wgsl \
+    '(half + NEAR_MARGIN) * dt' 'half * dt' "${tangency[@]}"
 mutant 'the near test covers only half of the time of a segment' shaders/shared/near.wgsl \
     '(half + NEAR_MARGIN) * dt' '(0.5 * half + NEAR_MARGIN) * dt' "${tangency[@]}"
 mutant 'no barrier against a compiler that reassociates' shaders/shared/filter.wgsl \
@@ -227,11 +227,17 @@ mutant 'no barrier against a compiler that reassociates' shaders/shared/filter.w
 mutant 'no error bound in float64' src/exact/float64.rs \
     'error: moved + 16.0 * U * (cross + rrvv)' 'error: 0.0' "${tangency[@]}"
 mutant 'the paired test returns signs that rounding may have changed' src/exact/two_pairs.rs \
-    'SIGN: f64 = 1.0 / (1_u64 << 40) as f64' 'SIGN: f64 = 0.0' "${told[@]}"
+    'leaves(SIGN, terms.outside, terms.sum);
+    let certain_later = leaves(SIGN,' 'leaves(0.0, terms.outside, terms.sum);
+    let certain_later = leaves(0.0,' "${told[@]}"
 mutant 'the paired test returns values of differences that are too small' src/exact/two_pairs.rs \
-    'VALUE: f64 = 1.0 / (1_u64 << 16) as f64' 'VALUE: f64 = 1.0 / (1_u64 << 34) as f64' "${told[@]}"
+    'leaves(VALUE, self.discriminant, self.sum * self.vv);
+        let told = leaves(VALUE,' 'leaves(VALUE / (1 << 18) as f64, self.discriminant, self.sum * self.vv);
+        let told = leaves(VALUE / (1 << 18) as f64,' "${told[@]}"
 mutant 'the paired test returns values without an error bound' src/exact/two_pairs.rs \
-    'OFF: f64 = 1.0 / (1_u64 << 32) as f64' 'OFF: f64 = 0.0' "${told[@]}"
+    'f64x2::splat(1.0 - OFF);
+        let most = value * f64x2::splat(1.0 + OFF);' 'f64x2::splat(1.0);
+        let most = value * f64x2::splat(1.0);' "${told[@]}"
 mutant 'the edges of a periodic domain do not count for the unit of a pair' shaders/shared/exact_pair.wgsl \
     'let all = min(own, shift);' 'let all = own;' --lib images_are_decided
 mutant 'numbers of more than 61 bits wrap around' shaders/shared/exact_pair.wgsl \
@@ -272,18 +278,18 @@ mutant 'depths arrive as times' shaders/reduce/parts/row_order.wgsl \
     'select(toi, depth | SIGN, depth != 0u)' 'toi' --lib in_order_and_in_few_bytes
 mutant 'the host does not sort long rows' src/reduce/sort.rs \
     '<= key(&two[1])' '< key(&two[1]) || true' --lib rows_of_any_length
-mutant 'each task of short records begins with the first row' src/gpu/detector_backend.rs \
-    'end.saturating_sub(first)' 'end' --lib whatever_part
 mutant 'each part of a long list begins at its first pair' src/gpu/detector_backend.rs \
     '(size * pairs.start) as u64' '0' --lib whatever_part
+mutant 'each task of short records begins with the first row' src/gpu/detector_backend.rs \
+    'end.saturating_sub(first)' 'end' --lib whatever_part
 mutant 'repeats at the borders of tasks stay' src/exact/decide.rs \
     'self.repeats.push(at);' '' --lib parts_of_a_list
 mutant 'disorder at the borders of tasks stays' src/exact/decide.rs \
     'other.unordered || last > next' 'other.unordered' --lib parts_of_a_list
 mutant 'spheres are not checked while they are copied' src/support/validate.rs \
-    'pub(crate) fn is_valid(self) -> bool {
-        self.valid' 'pub(crate) fn is_valid(self) -> bool {
-        true' --test limits out_of_range
+    '        self.valid
+' '        true
+' --test limits out_of_range
 mutant '< instead of <= at the closest approach' src/exact/integers.rs \
     '&closing * &closing >= ' '&closing * &closing > ' --test reference a_tangent_pass
 mutant '< instead of <= at the end of the step' src/exact/integers.rs \
@@ -295,11 +301,11 @@ mutant 'rounded squares count as exact' src/exact/two_pairs.rs \
 mutant 'rounded sums count as exact' src/exact/two_pairs.rs \
     'off |= (x - (sum - of_y)) + (y - of_y)' 'off |= zero & of_y' "${tangency[@]}"
 mutant 'no margin in the half extent of a proxy' src/shared/segments.rs \
-    'MARGIN: f32 = 10.0' 'MARGIN: f32 = 0.0' "${cells[@]}"
+    'path.reach(path.extent(), f32x4::splat(0.5), MARGIN)' 'path.reach(path.extent(), f32x4::splat(0.5), 0.0)' "${cells[@]}"
 mutant 'no margin in the bounding spheres of proxies' src/cpu/balls.rs \
-    'BALL_MARGIN: f32 = 2.0 * MARGIN' 'BALL_MARGIN: f32 = 0.0 * MARGIN' "${balls[@]}"
+    'paths.reach(paths.length(), half, BALL_MARGIN)' 'paths.reach(paths.length(), half, 0.0)' "${balls[@]}"
 mutant 'no margin around a path' src/cpu/balls.rs \
-    'PATH_MARGIN: f32 = 2.0 * BALL_MARGIN' 'PATH_MARGIN: f32 = 0.0 * BALL_MARGIN' "${balls[@]}"
+    'path.reach(length, half, PATH_MARGIN)' 'path.reach(length, half, 0.0)' "${balls[@]}"
 mutant 'motions are lost when their squares underflow' src/shared/segments.rs \
     ' + T::of(f32::MIN_POSITIVE)' '' "${balls[@]}"
 mutant 'pairs that several segments may report are lost' src/cpu/pairs/sweeper.rs \
@@ -352,8 +358,8 @@ mutant 'a segment with one image takes the extent of the first segment' shaders/
 mutant 'the images of a segment begin one too late, on the GPU' shaders/periodic/images.wgsl \
     'let first = -(high >> vec3<u32>(FRACTION_BITS));' \
     'let first = min(1 - (high >> vec3<u32>(FRACTION_BITS)), -(low >> vec3<u32>(FRACTION_BITS)));' "${on_gpu[@]}"
-mutant 'the filter of walls has too small an error bound' src/gpu/device/shader/constants.rs \
-    'WALL_ERROR: f32 = 32.0' 'WALL_ERROR: f32 = 0.25' "${gpu_walls[@]}" random_worlds
+mutant 'the filter of walls has too small an error bound' shaders/walls/parts/wall_filter.wgsl \
+    'WALL_ERROR * EPSILON * at.size' '0.25 * EPSILON * at.size' "${gpu_walls[@]}" random_worlds
 mutant 'the images of a sphere at a wall end too early' shaders/walls/walls.wgsl \
     'floor(-min(begin, end) + around)' 'floor(-max(begin, end) + around)' "${gpu_walls[@]}" periodic_worlds
 mutant 'a hollow wall is only touched at the end of the step' shaders/walls/parts/wall_filter.wgsl \
@@ -368,8 +374,8 @@ mutant 'spheres that touch a triangle but for rounding errors certainly miss it'
     spheres_that_nearly
 mutant 'a displaced sphere is as large as the sphere itself' src/lattice/reduced.rs \
     'GPU_SLACK: f32 = 8.0' 'GPU_SLACK: f32 = 0.0' "${far[@]}"
-mutant 'the filter ignores the rounding of displacements' src/lattice/reduced.rs \
-    'GPU_AWAY: f32 = 8.0' 'GPU_AWAY: f32 = 0.01' "${far[@]}"
+mutant 'the filter ignores the rounding of displacements' shaders/periodic/pairs_periodic.wgsl \
+    'distance = AWAY * (' 'distance = 0.01 * (' "${far[@]}"
 mutant 'the components of duals have no bound' src/lattice/reduced.rs \
     '16.0 * dual_lengths[k] * spread' 'duals[k].abs()' --lib a_point_is_in_its_box
 mutant 'rounded displacements count as exact' src/exact/shift.rs \
@@ -521,15 +527,15 @@ mutant 'the images of one particle are not sorted, on the GPU' shaders/neighbors
 mutant 'no error bound for half-spaces' src/walls/half_space.rs \
     'const ERROR: f64 = 8.0 * f64::EPSILON;' 'const ERROR: f64 = 0.0;' "${walls[@]}"
 mutant 'no error bound for triangles' src/walls/triangle/float64.rs \
-    'const ERRORS: f64 = 16.0 * U;' 'const ERRORS: f64 = 0.0 * U;' --lib walls::triangle
+    'ERRORS * scale' '0.0' --lib walls::triangle
 mutant 'the bounding spheres of a mesh do not move with it' src/walls/mesh.rs \
     'bound.velocity = velocity;' 'bound.velocity = [0.0; 3];' --test walls_gpu random_meshes
 mutant 'spheres larger than a cell are sought only in the cells beside it' src/walls/tree.rs \
-    'const MOST_CELLS: f32 = 0.99;' 'const MOST_CELLS: f32 = 2.99;' --lib walls::tree
+    'f32x4::splat(MOST_CELLS)' 'f32x4::splat(2.99)' --lib walls::tree
 mutant 'the cells beside those with a triangle are not marked along x' src/walls/tree.rs \
     'bits | bits << 1 | bits >> 1' 'bits' --lib walls::tree
 mutant 'no margin for rounding in the tree of a mesh' src/walls/tree.rs \
-    'const ERROR: f32 = 1.0 / (1 << 18) as f32;' 'const ERROR: f32 = 0.0;' --lib walls::tree
+    'radius + size * T::of(ERROR) + T::of(LEAST)' 'radius + T::of(LEAST)' --lib walls::tree
 
 mutant 'islands that meet are not merged' src/dynamics/merge.rs \
     'first = islands.join(meetings.iter())?;' 'first = islands.list().len() + 0 * meetings.len();' \

@@ -41,8 +41,9 @@ fi
 # The wheel has everything but Python and NumPy, and the source archive has the packages of this repository on which it
 # depends.
 export CARGO_TARGET_DIR=$target
-cargo build --release --package carom-python --example rust_call
-PATH=$folder/venv/bin:$PATH maturin build --release --out "$folder/dist"
+quick=(--config "$repository/tests/quick.toml")
+cargo build --release "${quick[@]}" --package carom-python --example rust_call
+PATH=$folder/venv/bin:$PATH maturin build --release "${quick[@]}" --out "$folder/dist"
 PATH=$folder/venv/bin:$PATH maturin sdist --out "$folder/dist"
 ls -l "$folder"/dist
 "$folder/venv/bin/python" -m twine check --strict "$folder"/dist/*
