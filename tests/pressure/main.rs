@@ -34,8 +34,8 @@ use backends::with_threads;
 use fastrand::Rng;
 use memory::with_failing_allocations;
 
-/// Calls of the short test, which takes a minute.
-const CALLS: u64 = 4_000;
+/// Calls of the short test, which takes about half a minute.
+const CALLS: u64 = 1_500;
 /// No call may take longer than this.
 const LONGEST: Duration = Duration::from_secs(60);
 
