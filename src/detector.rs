@@ -121,6 +121,11 @@ impl Detector {
         Self::with_backend(options, None, String::new())
     }
 
+    /// Sets the largest number of pairs of the next steps.
+    pub(crate) fn limit_pairs(&mut self, most: u64) {
+        self.options.max_pairs = most;
+    }
+
     fn with_backend(options: Options, gpu: Option<Gpu>, reason: String) -> Self {
         Self {
             options,

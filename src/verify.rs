@@ -511,10 +511,16 @@ fn compare_pairs(
                     true => None,
                     false => decide(a, b, Some(image)),
                 };
-                let far = |limit| Error::ImageOutOfRange {
-                    index: b,
-                    set: (!one_set).then_some(1),
-                    limit,
+                let far = |limit| {
+                    let way = |course: &Course| {
+                        course.center.length() + course.moved.length() + course.radius
+                    };
+                    let own = way(&first[a]) > way(flight);
+                    Error::ImageOutOfRange {
+                        index: if own { a } else { b },
+                        set: (!one_set).then_some(usize::from(!own)),
+                        limit,
+                    }
                 };
                 for (image, touch) in images.touching([&first[a], flight], decide, far)? {
                     row.compare(b, image, Some(touch));

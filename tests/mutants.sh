@@ -640,7 +640,26 @@ mutant 'corners inside a flat surface lift spheres' src/dynamics/surface.rs \
 mutant 'one-sided triangles are met from behind' src/dynamics/surface.rs \
     'around.one_sided && away' 'false && away' --test dynamics_walls one_sided
 mutant 'a step has no limit' src/dynamics/simulation.rs \
-    ' && count(&report) < most' '' --test dynamics_rest step_with_a_limit
+    ' && left(self, &report) > 0' '' --test dynamics_rest step_with_a_limit
+mutant 'searches do not count for the limit of a step' src/dynamics/work.rs \
+    'self.0.saturating_sub(before.0) / Self::IMPACT' '0' --test dynamics across_many_periodic_cells
+mutant 'images of spheres do not count for the limit of a step' src/dynamics/neighbors.rs \
+    'work.add(Work::IMAGE, search.check_images()?);' 'search.check_images()?;' --test dynamics across_many_periodic_cells
+mutant 'images of walls do not count for the limit of a step' src/dynamics/walls.rs \
+    'found.work.add(Work::IMAGE, near.statistics.proxies);' '' --test dynamics across_many_periodic_cells
+mutant 'failed attempts at a substep do not count for the limit of a step' src/dynamics/simulation.rs \
+    'work.since(before) >= left' 'false' --test dynamics across_many_periodic_cells
+mutant 'the images of a rod have no limit' src/dynamics/walls.rs \
+    'let (needed, limit) = (self.images, self.most_images);' 'let (needed, limit) = (0, self.most_images);' \
+    --test dynamics across_many_periodic_cells
+mutant 'masses whose momenta overflow are taken' src/dynamics/hard_sphere.rs \
+    '(LEAST_MASS..=MOST_MASS).contains' '(f64::MIN_POSITIVE..=f64::MAX).contains' --test dynamics overflow
+mutant 'a step that the time cannot hold is taken' src/dynamics/simulation.rs \
+    'self.check_time(duration)?;' '' --test dynamics time_cannot_hold
+mutant 'the sphere at rest is named instead of the fast one' src/cpu/images/list.rs \
+    'is_far(sphere) && cell.is_far(' 'is_far(sphere) || cell.is_far(' --test verify too_many_images
+mutant 'verify names the second sphere' src/verify.rs \
+    'let own = way(&first[a]) > way(flight);' 'let own = false;' --test verify too_many_images
 mutant 'a step never ends early' src/dynamics/simulation.rs \
     ' && go_on()' '' --test dynamics_rest told_to
 mutant 'a substep beyond the limit of the step is an error' src/dynamics/simulation.rs \

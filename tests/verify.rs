@@ -13,8 +13,8 @@ mod worlds;
 
 use backends::detector;
 use carom::{
-    Backend, Collision, Domain, Error, HardSphere, Hits, Mesh, Options, Sphere, Step, Verification,
-    Wall, WallCollision, Walls, toi, verify, verify_walls,
+    Backend, Collision, Detector, Domain, Error, HardSphere, Hits, Mesh, Options, Sphere, Step,
+    Verification, Wall, WallCollision, Walls, toi, verify, verify_walls,
 };
 use fastrand::Rng;
 use wall_worlds::{World, periodic_world};
@@ -244,6 +244,28 @@ fn what_takes_too_many_images_is_refused() {
     let step = Step::new(&fast, 1.0).in_domain(&cell);
     let refused = assert_soon(|| verify(&step, &Hits::default()));
     assert!(matches!(refused, Err(Error::ImageOutOfRange { .. })));
+    // The fast one is named, whatever the order, and also if it is fast along an open edge.
+    for (fastest, axis) in [(0, 0), (1, 0), (0, 2), (1, 2)] {
+        let cell = cell.with_periodic([true, true, false]);
+        let mut spheres = [0.0, 0.5].map(|x| Sphere::new([x; 3], 0.1));
+        spheres[fastest].velocity[axis] = 1e17;
+        let step = Step::new(&spheres, 1.0).in_domain(&cell);
+        let options = Options::new().with_backend(Backend::Cpu);
+        let mut detector = Detector::new(options).expect("the CPU needs nothing");
+        for refused in [
+            detector.detect(&step).map(|_| ()),
+            verify(
+                &step,
+                &Hits::with_images(vec![], vec![]).expect("no images"),
+            )
+            .map(|_| ()),
+        ] {
+            match refused {
+                Err(Error::ImageOutOfRange { index, .. }) => assert_eq!(index, fastest),
+                other => assert!(axis == 2 && other.is_ok(), "{other:?}"),
+            }
+        }
+    }
     let flat = Domain::triclinic(
         [0.0; 3],
         [[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 1.0]],

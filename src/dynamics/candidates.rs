@@ -34,6 +34,7 @@ use super::padded::overlap;
 use super::rows::{SUBSTEP, push, reserve};
 use super::start::Start;
 use super::walls::Searching;
+use super::work::Work;
 #[cfg(feature = "serde")]
 use super::{SimulationOptions, candidate::TouchKey, state::State};
 use crate::lattice::{ImageBlock, Lattice};
@@ -131,6 +132,8 @@ pub(crate) struct Candidates {
     any_images: bool,
     /// The indices of all spheres that have not been removed.
     everyone: Vec<u32>,
+    /// What all searches together have taken so far: see [`Work`].
+    pub(crate) work: Work,
 }
 
 impl Candidates {
@@ -206,8 +209,15 @@ impl Candidates {
             spheres,
         };
         let fine = units.is_coarse().then_some(fine);
-        self.neighbors
-            .search(&self.padded, boxes, start, any_images, beyond, fine)?;
+        self.neighbors.search(
+            &self.padded,
+            boxes,
+            start,
+            any_images,
+            beyond,
+            fine,
+            &mut self.work,
+        )?;
         self.special.reset(count)?;
         for (ends, image) in self.neighbors.with_images() {
             self.special.add(pair(ends, image, start.ids))?;
@@ -219,7 +229,12 @@ impl Candidates {
             self.everyone.extend((0..narrow(count)).filter(present));
             let searching = self.searching(start, &self.everyone);
             let meshes = start.options.walls.meshes();
-            for found in start.walls.find(detector, lattice, meshes, &searching)? {
+            let mut work = Work::default();
+            let found = start
+                .walls
+                .find(detector, lattice, meshes, &searching, &mut work);
+            self.work.join(work);
+            for found in found? {
                 self.special.add(found)?;
             }
         }
@@ -355,6 +370,7 @@ impl Candidates {
         if needed > limit {
             return Err(Error::TooManyImages { needed, limit });
         }
+        self.work.add(Work::IMAGE, needed);
         let found = leavers
             .par_iter()
             .map(|&(sphere, _)| self.near(sphere, start));
@@ -363,10 +379,12 @@ impl Candidates {
             let who = collect(leavers.iter().map(|&(sphere, _)| sphere), SUBSTEP)?;
             let searching = self.searching(start, &who);
             let meshes = start.options.walls.meshes();
-            for found in start
+            let mut work = Work::default();
+            let found = start
                 .walls
-                .find(detector, start.lattice, meshes, &searching)?
-            {
+                .find(detector, start.lattice, meshes, &searching, &mut work);
+            self.work.join(work);
+            for found in found? {
                 if !self.has(&found, start.ids) {
                     push(&mut new, found)?;
                 }
@@ -374,6 +392,7 @@ impl Candidates {
         }
         new.sort_unstable();
         new.dedup();
+        self.work.add(Work::PAIR, new.len() as u64);
         for candidate in &new {
             self.special.add(*candidate)?;
         }

@@ -13,7 +13,8 @@
 //!
 //! `substep` runs these stages for the state in `start`; `straight` first tests the paths without impacts, and `response`
 //! computes what an impact changes. `setting` is the state with its candidates. `rest` lets spheres that gravity presses
-//! together lie still, and `pace` chooses the duration of a substep. `edits` changes the
+//! together lie still, and `pace` chooses the duration of a substep.
+//! `work` is what searches count towards the limit of a step. `edits` changes the
 //! world between steps. `docs/design.md`, "Hard-sphere dynamics", explains why
 //! the result is the true sequence of impacts.
 
@@ -56,6 +57,7 @@ mod straight;
 mod substep;
 pub(crate) mod surface;
 mod walls;
+mod work;
 
 pub use self::hard_sphere::HardSphere;
 pub use self::options::{Combine, SimulationOptions};

@@ -14,6 +14,7 @@ use super::narrow::narrow;
 use super::padded::{Fine, can_meet, enlarged, images_of_pair, out_of_range, overlap};
 use super::rows::{SUBSTEP, push, reserve};
 use super::start::Start;
+use super::work::Work;
 use crate::lanes::LANES;
 use crate::lattice::ImageBlock;
 use crate::limits::most_images;
@@ -126,7 +127,11 @@ impl CandidateRows {
     /// Finds all pairs that overlap among `padded`, the spheres enlarged by their pads. `boxes` is the
     /// tree of these spheres. `any_images` says whether to find pairs with periodic images of spheres,
     /// too. `beyond` says how far the centres lie outside the cell of a periodic domain, as a multiple of
-    /// each edge. `fine` tests the pairs further.
+    /// each edge. `fine` tests the pairs further. What the search takes is added to `work`.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "each is a part of the candidates"
+    )]
     pub(crate) fn search(
         &mut self,
         padded: &[Sphere],
@@ -135,6 +140,7 @@ impl CandidateRows {
         any_images: bool,
         beyond: [f64; 3],
         fine: Option<Fine<'_>>,
+        work: &mut Work,
     ) -> Result<(), Error> {
         let count = padded.len().div_ceil(SPHERES);
         let missing = count.saturating_sub(self.chunks.len());
@@ -161,17 +167,22 @@ impl CandidateRows {
             fine,
             entries: AtomicU64::new(0),
         };
-        search.check_images()?;
+        work.add(Work::IMAGE, search.check_images()?);
         let chunks = self.chunks.par_iter_mut().enumerate();
         let results = chunks.map_init(SearchScratch::default, |scratch, (number, chunk)| {
             let first = SPHERES * number;
             chunk.fill(first..padded.len().min(first + SPHERES), &search, scratch)
         });
         let results = collect_in_parallel(results, SUBSTEP)?;
-        results.into_iter().collect::<Result<(), Error>>()?;
+        let result = results.into_iter().collect::<Result<(), Error>>();
+        if let Err(Error::TooManyPairs { limit, .. }) = result {
+            work.add(Work::PAIR, limit);
+        }
+        result?;
         let chunks = self.chunks.iter();
         let entries = chunks.map(|chunk| chunk.entries.len() - LANES + 2 * chunk.with_images.len());
         self.pairs = entries.sum::<usize>() / 2;
+        work.add(Work::PAIR, self.pairs as u64);
         Ok(())
     }
 
@@ -501,12 +512,12 @@ impl CandidateSearch<'_> {
         wide.filter(move |&other| other as usize > first)
     }
 
-    /// Returns an error if a search would need too many periodic images, or images that are too far
+    /// Returns the number of periodic images that a search needs, or an error if they are too many or too far
     /// away. This check precedes the search for pairs, so its error does not depend on the number
     /// of threads.
-    fn check_images(&self) -> Result<(), Error> {
+    fn check_images(&self) -> Result<u64, Error> {
         if !self.any_images {
-            return Ok(());
+            return Ok(0);
         }
         let count = |leaf: std::ops::Range<usize>| {
             let mut counts = self.groups(leaf).map(|group| self.count_images(&group));
@@ -526,7 +537,7 @@ impl CandidateSearch<'_> {
         if needed > limit {
             return Err(Error::TooManyImages { needed, limit });
         }
-        Ok(())
+        Ok(images)
     }
 
     /// Returns whether no sphere of a leaf can meet any of others, which have something in common.

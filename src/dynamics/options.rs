@@ -239,8 +239,10 @@ impl SimulationOptions {
     }
 
     /// Sets the largest number of impacts in a step on the CPU. The default, for which [`u64::MAX`] stands, is ten
-    /// million and ten thousand for each sphere. A substep counts as one more impact. The first substep that reaches the
-    /// limit is the last one of the step, which then returns before its end: see
+    /// million and ten thousand for each sphere. A substep counts as one more impact, and so
+    /// do about two periodic images, or 64 pairs, that are searched: a sphere that crosses millions of periodic cells may
+    /// have no impact. The first substep that reaches the limit is the last one of the step, which then returns before its
+    /// end: see
     /// [`StepReport::completed`](crate::StepReport::completed). So no step takes much longer than you allow. A
     /// simulation on a GPU has no such limit, because a recording has a fixed number of substeps.
     ///

@@ -416,10 +416,15 @@ impl Simulation {
         let least = least(duration, self.spheres.len());
         let mut result = Ok(());
         let most = self.options.max_step_impacts(self.spheres.len());
-        let count =
-            |report: &StepReport| report.sphere_impacts + report.wall_impacts + report.substeps;
-        while self.time < end && count(&report) < most && go_on() {
-            match self.advance(end, least, rule, &mut report) {
+        let before = self.substep.candidates.work;
+        let left = |simulation: &Self, report: &StepReport| {
+            let impacts = report.sphere_impacts + report.wall_impacts + report.substeps;
+            let searches = simulation.substep.candidates.work.since(before);
+            most.saturating_sub(impacts.saturating_add(searches))
+        };
+        while self.time < end && left(self, &report) > 0 && go_on() {
+            let left = left(self, &report);
+            match self.advance(end, least, left, rule, &mut report) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
@@ -497,11 +502,12 @@ impl Simulation {
 
     /// Advances the simulation by one substep, but not beyond the time `end`. Impacts do not make
     /// the substep shorter than `least`. Returns whether it has advanced: not if the substep alone has more impacts than
-    /// the step may have.
+    /// the step may have, or if attempts at it have taken as long as the `left` impacts of the step.
     fn advance(
         &mut self,
         end: f64,
         least: f64,
+        left: u64,
         rule: ResponseRule<'_>,
         report: &mut StepReport,
     ) -> Result<bool, Error> {
@@ -532,6 +538,7 @@ impl Simulation {
             self.state.sort(&self.lattice)?;
         }
         let mixed = self.is_mixed();
+        let before = self.substep.candidates.work;
         let mut last = copied(&self.state.last)?;
         for last in &mut last {
             *last -= self.time;
@@ -591,8 +598,12 @@ impl Simulation {
                     let candidates = &mut self.substep.candidates;
                     let at_rest = candidates.search(&mut self.detector, &start, 0.0);
                     candidates.forget();
+                    let work = candidates.work;
                     at_rest?;
                     self.pace.shorten(duration, shortest);
+                    if work.since(before) >= left {
+                        return Ok(false);
+                    }
                 }
             }
             duration = self.pace.next(&self.state.spheres, &self.options);

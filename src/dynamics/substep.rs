@@ -11,6 +11,7 @@ use super::pace::Load;
 use super::rows::{SUBSTEP, push};
 use super::start::Start;
 use super::straight::Straight;
+use super::work::Work;
 use crate::memory::{allocate, collect, collect_in_parallel};
 use crate::{Detector, Error};
 
@@ -41,6 +42,7 @@ impl Substep {
             islands,
         } = self;
         let count = start.spheres.len();
+        candidates.work.add(Work::SPHERE, count as u64);
         let searched = !candidates.cover(start.time, start.duration, count);
         if searched {
             let found = candidates.search(detector, start, horizon);

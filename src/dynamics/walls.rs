@@ -10,7 +10,9 @@ use super::narrow::next_up;
 use super::report::Partner;
 use super::rows::SUBSTEP;
 use super::surface::{Surface, adjoined, surroundings};
-use crate::lattice::{Lattice, MAX_CELLS};
+use super::work::Work;
+use crate::lattice::{ImageBlock, Lattice, MAX_CELLS};
+use crate::limits::most_images;
 use crate::memory::{collect, push, reserve};
 use crate::walls::{CylinderImages, Path, Round, Solid, vector};
 use crate::{Detector, Domain, Error, Mesh, Sphere, Step, Walls};
@@ -105,6 +107,43 @@ pub(crate) struct Searching<'a> {
 }
 
 const WALLS: &str = "the walls of a simulation";
+
+/// A search may find this number of candidates, and so many more for each sphere and each wall.
+const FEW: u64 = 1 << 16;
+const EACH: u64 = 64;
+
+/// The candidates that a search for walls has found. A sphere that moves far between large meshes, or across many periodic
+/// cells, has more of them than memory can hold.
+#[derive(Debug)]
+struct Found<'a> {
+    list: Vec<Candidate>,
+    images: u64,
+    /// Largest numbers of candidates and of images.
+    limit: u64,
+    most_images: u64,
+    work: &'a mut Work,
+}
+
+impl Found<'_> {
+    fn push(&mut self, candidate: Candidate) -> Result<(), Error> {
+        self.work.add(Work::PAIR, 1);
+        let (needed, limit) = (self.list.len() as u64 + 1, self.limit);
+        if needed > limit {
+            return Err(Error::TooManyCandidates { needed, limit });
+        }
+        push(&mut self.list, candidate, WALLS)
+    }
+
+    fn allow_images(&mut self, count: u64) -> Result<(), Error> {
+        self.images = self.images.saturating_add(count);
+        let (needed, limit) = (self.images, self.most_images);
+        if needed > limit {
+            return Err(Error::TooManyImages { needed, limit });
+        }
+        self.work.add(Work::IMAGE, count);
+        Ok(())
+    }
+}
 
 impl MovingWalls {
     /// Returns walls that have been where their shapes are at time 0.
@@ -247,15 +286,22 @@ impl MovingWalls {
     }
 
     /// Finds the walls that spheres can touch while they stay within their pads. The result may
-    /// repeat candidates of an earlier search.
+    /// repeat candidates of an earlier search. What it takes is added to `work`.
     pub(crate) fn find(
         &self,
         detector: &mut Detector,
         lattice: &Lattice,
         meshes: &[Mesh],
         searching: &Searching<'_>,
+        work: &mut Work,
     ) -> Result<Vec<Candidate>, Error> {
-        let mut found = Vec::new();
+        let mut found = Found {
+            list: Vec::new(),
+            images: 0,
+            limit: FEW + EACH * (searching.who.len() + self.list.len()) as u64,
+            most_images: most_images(searching.who.len()),
+            work,
+        };
         for wall in &self.unbounded {
             self.find_unbounded(wall, lattice, searching, &mut found)?;
         }
@@ -264,7 +310,7 @@ impl MovingWalls {
         } else if !self.bounded.is_empty() && !searching.who.is_empty() {
             self.find_bounded(detector, lattice, searching, &mut found)?;
         }
-        Ok(found)
+        Ok(found.list)
     }
 
     fn find_unbounded(
@@ -272,7 +318,7 @@ impl MovingWalls {
         wall: &Unbounded,
         lattice: &Lattice,
         searching: &Searching<'_>,
-        found: &mut Vec<Candidate>,
+        found: &mut Found<'_>,
     ) -> Result<(), Error> {
         let &Searching {
             spheres,
@@ -294,6 +340,7 @@ impl MovingWalls {
         }
         let displaced = motion.displacement(time);
         let travel = motion.velocity.length() * duration * (1.0 + 1e-9);
+        found.work.add(Work::PAIR, searching.who.len() as u64);
         let as_sphere = Sphere {
             groups: *groups,
             ..Sphere::default()
@@ -303,40 +350,37 @@ impl MovingWalls {
             if sphere.is_fixed() || own.ignores(&as_sphere) {
                 continue;
             }
-            let mut failed = None;
-            let mut test = |image| {
-                let center = origins[index as usize] + lattice.shift(image) - displaced;
-                let rounding = 8.0 * f64::EPSILON * (center.length() + displaced.length());
-                let reach = pads[index as usize] + travel + rounding;
-                if surface.gap(center, sphere.radius) <= reach {
-                    let partner = Partner::Wall(number);
-                    let (sphere, image) = (index, image);
-                    let candidate = Candidate {
-                        sphere,
-                        partner,
-                        image,
-                    };
-                    failed = failed.take().or(push(found, candidate, WALLS).err());
-                }
-            };
-            match &wall.images {
-                None => test([0; 3]),
+            let images = match &wall.images {
+                None => ImageBlock::default(),
                 Some((round, images)) => {
                     let (round, rounding) = moved_round(round, displaced);
                     let radius = f64::from(own.radius) + rounding + travel;
                     let grown = Sphere::new(own.center, next_up(radius));
                     let reaching = images.reaching(&round, &grown, 0.0);
-                    let reaching = reaching.ok_or(Error::ImageOutOfRange {
+                    reaching.ok_or(Error::ImageOutOfRange {
                         index: searching.ids[index as usize] as usize,
                         set: None,
                         limit: MAX_CELLS,
-                    })?;
-                    reaching.each(&mut test);
+                    })?
                 }
+            };
+            if wall.images.is_some() {
+                found.allow_images(images.count())?;
             }
-            if let Some(error) = failed {
-                return Err(error);
-            }
+            let mut result = Ok(());
+            images.each(|image| {
+                let center = origins[index as usize] + lattice.shift(image) - displaced;
+                let rounding = 8.0 * f64::EPSILON * (center.length() + displaced.length());
+                let reach = pads[index as usize] + travel + rounding;
+                if result.is_ok() && surface.gap(center, sphere.radius) <= reach {
+                    result = found.push(Candidate {
+                        sphere: index,
+                        partner: Partner::Wall(number),
+                        image,
+                    });
+                }
+            });
+            result?;
         }
         Ok(())
     }
@@ -347,7 +391,7 @@ impl MovingWalls {
         &self,
         meshes: &[Mesh],
         searching: &Searching<'_>,
-        found: &mut Vec<Candidate>,
+        found: &mut Found<'_>,
     ) -> Result<(), Error> {
         let &Searching {
             spheres,
@@ -396,7 +440,6 @@ impl MovingWalls {
                 continue;
             }
             mesh.tree().each(&paths, &mut |near| {
-                reserve(found, near.len(), WALLS)?;
                 for &(place, triangle) in near {
                     let (index, reach) = who[place as usize];
                     let number = number + triangle;
@@ -406,7 +449,7 @@ impl MovingWalls {
                             sphere: index,
                             partner: Partner::Wall(number),
                             image: [0; 3],
-                        });
+                        })?;
                     }
                 }
                 Ok(())
@@ -420,7 +463,7 @@ impl MovingWalls {
         detector: &mut Detector,
         lattice: &Lattice,
         searching: &Searching<'_>,
-        found: &mut Vec<Candidate>,
+        found: &mut Found<'_>,
     ) -> Result<(), Error> {
         let who = searching.who.iter();
         let own = collect(who.map(|&index| searching.padded[index as usize]), SUBSTEP)?;
@@ -440,11 +483,14 @@ impl MovingWalls {
         });
         let bounds = collect(bounds, SUBSTEP)?;
         let step = Step::between(&own, &bounds, 0.0).in_domain(lattice.domain());
+        detector.limit_pairs(found.limit);
         let near = detector.detect(&step).map_err(|error| {
             let ids = searching.who.iter();
             let ids: Vec<_> = ids.map(|&who| searching.ids[who as usize]).collect();
             known(error, &ids)
         })?;
+        found.work.add(Work::PAIR, near.statistics.candidates);
+        found.work.add(Work::IMAGE, near.statistics.proxies);
         for (pair, image) in near.pairs.iter_with_images() {
             let sphere = searching.who[pair.a as usize];
             if searching.spheres[sphere as usize].is_fixed() {
@@ -452,15 +498,11 @@ impl MovingWalls {
             }
             let partner = Partner::Wall(bounded[pair.b as usize].0);
             let image = image.map(|n| -n);
-            push(
-                found,
-                Candidate {
-                    sphere,
-                    partner,
-                    image,
-                },
-                WALLS,
-            )?;
+            found.push(Candidate {
+                sphere,
+                partner,
+                image,
+            })?;
         }
         Ok(())
     }

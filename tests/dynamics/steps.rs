@@ -1,7 +1,7 @@
 //! Tests of steps: their length, their bytes, what is conserved, and what is refused.
 
 use carom::{
-    Domain, Encounter, Error, HardSphere, Outcome, Partner, Response, Simulation,
+    Domain, Encounter, Error, HardSphere, Mesh, Outcome, Partner, Response, Simulation,
     SimulationOptions, Wall, Walls,
 };
 use fastrand::Rng;
@@ -424,6 +424,60 @@ fn a_removed_sphere_has_no_velocity_and_no_spheres_have_no_energy() {
         none.kinetic_energy(),
     ] {
         assert_eq!(energy.to_bits(), 0.0_f64.to_bits());
+    }
+}
+
+/// The images of periodic cells count for the limit of a step, which otherwise allows millions of such substeps.
+#[test]
+fn a_step_across_many_periodic_cells_ends_at_its_limit() {
+    let ball = |x: f64| HardSphere::new([x, 1.0, 1.0], 0.5);
+    let still = vec![ball(1.0), ball(5.5)];
+    let rows: Vec<_> = (0..100)
+        .map(|k| HardSphere::new([k % 10, k / 10, 1].map(f64::from), 0.3))
+        .collect();
+    let mesh = Mesh::new(
+        vec![[3.0, 3.0, 3.0], [4.0, 3.0, 3.0], [3.0, 4.0, 3.0]],
+        vec![[0, 1, 2]],
+    );
+    let mesh = mesh.expect("a triangle");
+    for speed in [1e7_f32, 1e10, 1e14] {
+        let velocity = [speed, 0.5 * speed, 0.25 * speed];
+        let wide = velocity.map(f64::from);
+        let mut moving = Walls::from_iter([Wall::sphere([5.0; 3], 1.0).with_velocity(velocity)]);
+        moving.push_mesh(mesh.clone().with_velocity(velocity));
+        let rod = Wall::cylinder([5.0; 3], [1.0, 0.0, 0.0], 0.5).with_velocity(velocity);
+        let fast = [ball(1.0).with_velocity(wide), ball(5.5)];
+        let plain = || periodic(10.0).with_max_step_impacts(10_000);
+        for (name, spheres, options) in [
+            ("gravity", &still, plain().with_gravity(wide)),
+            ("many in gravity", &rows, plain().with_gravity(wide)),
+            ("a velocity", &fast.to_vec(), plain()),
+            ("walls", &still, plain().with_walls(moving)),
+            (
+                "a rod",
+                &fast.to_vec(),
+                plain().with_walls([rod].into_iter().collect()),
+            ),
+        ] {
+            let start = std::time::Instant::now();
+            let mut simulation = Simulation::new(spheres.clone(), options).expect("valid spheres");
+            let report = simulation.step(1.0).expect("the step ends at its limit");
+            let time = start.elapsed();
+            assert!(time.as_secs() < 20, "{name} {speed:e}: {time:?}");
+            assert!(!report.completed, "{name} {speed:e}");
+            let reached = simulation.time();
+            assert!((0.0..1.0).contains(&reached), "{name} {speed:e}: {reached}");
+            // Hundreds of images each.
+            assert!(
+                report.substeps < 300,
+                "{name} {speed:e}: {}",
+                report.substeps
+            );
+            println!(
+                "{name} {speed:e}: {time:?}, {} substeps, {reached}",
+                report.substeps
+            );
+        }
     }
 }
 

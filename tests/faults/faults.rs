@@ -88,7 +88,8 @@ impl Faults {
         }
         let faults = Self::new(name)?;
         let mut again = Command::new(env::current_exe()?);
-        again.args([name, "--exact", "--nocapture", "--test-threads=1"]);
+        again.args([name, "--exact", "--include-ignored", "--nocapture"]);
+        again.arg("--test-threads=1");
         faults.command(&mut again);
         assert!(again.status()?.success(), "{name} failed under faults");
         Ok(None)

@@ -3,11 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use carom::{Encounter, HardSphere, Response, Simulation, SimulationOptions, StepReport};
+use carom::{Encounter, Error, HardSphere, Response, Simulation, SimulationOptions, StepReport};
 use fastrand::Rng;
 
 use crate::Tally;
 use crate::backends::with_threads;
+use crate::memory::{armed, attempt};
 use crate::worlds::{domain, duration, hard_spheres, rarity, walls};
 
 fn options(rng: &mut Rng, rarity: u32) -> SimulationOptions {
@@ -71,7 +72,13 @@ fn same(
 pub(crate) fn simulate(rng: &mut Rng, tally: &mut Tally) {
     let rarity = rarity(rng);
     let spheres = hard_spheres(rng, rarity);
-    let made = Simulation::new(spheres, options(rng, rarity));
+    let options = options(rng, rarity);
+    // Copies are made before, because in the call, they could fail.
+    let mut given = [(spheres.clone(), options.clone()), (spheres, options)].into_iter();
+    let made = attempt(rng, || {
+        let (spheres, options) = given.next().expect("there are two attempts");
+        Simulation::new(spheres, options)
+    });
     let Some(mut simulation) = tally.note(made) else {
         return;
     };
@@ -98,6 +105,18 @@ pub(crate) fn simulate(rng: &mut Rng, tally: &mut Tally) {
     }
 }
 
+/// A step of a copy, which goes on if memory was missing.
+fn step_without_memory(simulation: &Simulation, duration: f64, rng: &mut Rng, tally: &mut Tally) {
+    let mut copy = simulation.clone();
+    let before = copy.time();
+    if let Err(Error::OutOfMemory { .. }) = armed(rng, || copy.step(duration)) {
+        assert!(are_finite(copy.spheres()) && copy.time() >= before);
+        if let Some(report) = tally.note(copy.step(duration)) {
+            check(&copy, &report);
+        }
+    }
+}
+
 fn act(simulation: &mut Simulation, rng: &mut Rng, rarity: u32, tally: &mut Tally) {
     let count = simulation.spheres().len();
     let sphere = rng.usize(..count + 2);
@@ -106,6 +125,7 @@ fn act(simulation: &mut Simulation, rng: &mut Rng, rarity: u32, tally: &mut Tall
     match rng.u8(..10) {
         0..4 => {
             let duration = duration(rng, rarity);
+            step_without_memory(simulation, duration, rng, tally);
             let mut report = None;
             same(simulation, rng.usize(1..4), |world| {
                 let result = world.step(duration);
@@ -132,17 +152,22 @@ fn act(simulation: &mut Simulation, rng: &mut Rng, rarity: u32, tally: &mut Tall
         }
         5 => {
             let change = hard_spheres(rng, rarity);
-            let result = simulation.edit(|spheres| {
-                for (sphere, change) in spheres.iter_mut().zip(change) {
-                    *sphere = change;
-                }
+            let result = attempt(rng, || {
+                simulation.edit(|spheres| {
+                    for (sphere, change) in spheres.iter_mut().zip(&change) {
+                        *sphere = *change;
+                    }
+                })
             });
             if tally.note(result).is_none() {
                 assert_eq!(after(simulation), before);
             }
         }
         6 => {
-            if tally.note(simulation.remove(sphere)).is_none() {
+            if tally
+                .note(attempt(rng, || simulation.remove(sphere)))
+                .is_none()
+            {
                 assert_eq!(after(simulation), before);
             }
         }
@@ -150,17 +175,19 @@ fn act(simulation: &mut Simulation, rng: &mut Rng, rarity: u32, tally: &mut Tall
             let new = hard_spheres(rng, rarity)
                 .pop()
                 .unwrap_or(HardSphere::new([0.0; 3], 1.0));
-            let result = if rng.bool() {
-                simulation.restore(sphere, new)
-            } else {
-                simulation.add(new).map(|_| ())
-            };
+            let restores = rng.bool();
+            let result = attempt(rng, || match restores {
+                true => simulation.restore(sphere, new),
+                false => simulation.add(new).map(|_| ()),
+            });
             if tally.note(result).is_none() {
                 assert_eq!(after(simulation), before);
             }
         }
         8 => {
-            if tally.note(simulation.separate(rng.u32(..20))).is_none() {
+            let passes = rng.u32(..20);
+            let result = attempt(rng, || simulation.separate(passes));
+            if tally.note(result).is_none() {
                 assert_eq!(after(simulation), before);
             }
         }

@@ -1,8 +1,9 @@
-//! Random calls of the whole public API on small worlds, with extreme numbers and with faults: few threads, rules that
-//! panic, writers and readers that fail, files that are cut off, and devices that are lost. A call returns what
+//! Random calls of the whole public API on small worlds, with extreme numbers and with faults: allocations that fail (on
+//! Linux with glibc), few threads, rules that panic, writers and readers that fail, files that are cut off, and devices that are lost. A call returns what
 //! an oracle or another way confirms, or an error; it never panics, and what it was called on stays usable.
 //!
-//! `CAROM_SEED` and `CAROM_CALLS` choose the calls of the test that runs on request.
+//! An hour of them: `cargo test --release --test pressure -- many_random --ignored --nocapture`, with the packages and
+//! settings of the other tests. `CAROM_SEED` and `CAROM_SECONDS` choose other calls and another time.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -14,7 +15,15 @@ mod backends;
 #[path = "../device/mod.rs"]
 mod device;
 mod dynamics;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[path = "../faults/faults.rs"]
+mod faults;
 mod files;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod memory;
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+#[path = "no_faults.rs"]
+mod memory;
 mod steps;
 mod worlds;
 
@@ -23,9 +32,10 @@ use std::time::{Duration, Instant};
 
 use backends::with_threads;
 use fastrand::Rng;
+use memory::with_failing_allocations;
 
-/// Calls of the short test, which takes a minute.
-const CALLS: u64 = 4_000;
+/// Calls of the short test, which takes about half a minute.
+const CALLS: u64 = 1_500;
 /// No call may take longer than this.
 const LONGEST: Duration = Duration::from_secs(60);
 
@@ -56,7 +66,7 @@ impl Tally {
 /// One kind of calls on one random world.
 type Call = fn(&mut Rng, &mut Tally);
 
-/// A fault around a call. A test with a failing allocator adds one that lets the n-th allocation fail.
+/// A fault around all calls of one kind.
 fn with_fault(rng: &mut Rng, work: impl FnOnce(&mut Rng) + Send) {
     match rng.u8(..4) {
         0 => with_threads(1, || work(rng)),
@@ -65,9 +75,11 @@ fn with_fault(rng: &mut Rng, work: impl FnOnce(&mut Rng) + Send) {
     }
 }
 
-fn run(seed: u64, calls: u64, kinds: &[(&str, Call)]) {
+fn run(seed: u64, calls: u64, longest: Duration, kinds: &[(&str, Call)]) {
     let mut tally = Tally::default();
-    for number in 0..calls {
+    let begin = Instant::now();
+    let mut number = 0;
+    while number < calls && begin.elapsed() < longest {
         // Each call has a seed of its own, so that one that fails can be repeated alone.
         let own = seed.wrapping_mul(1 << 40).wrapping_add(number);
         let mut rng = Rng::with_seed(own);
@@ -81,7 +93,9 @@ fn run(seed: u64, calls: u64, kinds: &[(&str, Call)]) {
             result.is_ok() && time < LONGEST,
             "call {number} of seed {seed} ({name}) failed, or took {time:?}"
         );
+        number += 1;
     }
+    let calls = number;
     let Tally { right, refused } = tally;
     println!("{calls} calls: {right} results and {refused} errors");
     // Neither faults nor good worlds may be rare.
@@ -102,13 +116,16 @@ const KINDS: [(&str, Call); 6] = [
 
 #[test]
 fn random_calls_are_right_or_refused() {
-    run(1, CALLS, &KINDS);
+    with_failing_allocations("random_calls_are_right_or_refused", || {
+        run(1, CALLS, Duration::MAX, &KINDS);
+    });
 }
 
 /// A software adapter is slow, so this takes few calls.
 #[test]
 fn both_backends_find_the_same_or_refuse() {
-    run(2, 40, &[("both backends", steps::detect_twice as Call)]);
+    let kinds = [("both backends", steps::detect_twice as Call)];
+    run(2, 40, Duration::MAX, &kinds);
 }
 
 #[test]
@@ -118,8 +135,10 @@ fn many_random_calls() {
         let text = std::env::var(name).unwrap_or_default();
         text.parse().unwrap_or(default)
     };
-    let (seed, calls) = (number("CAROM_SEED", 3), number("CAROM_CALLS", 400_000));
+    let (seed, seconds) = (number("CAROM_SEED", 3), number("CAROM_SECONDS", 3600));
     let mut all = KINDS.to_vec();
     all.push(("both backends", steps::detect_twice));
-    run(seed, calls, &all);
+    with_failing_allocations("many_random_calls", || {
+        run(seed, u64::MAX, Duration::from_secs(seconds), &all);
+    });
 }

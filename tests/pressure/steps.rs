@@ -11,6 +11,7 @@ use fastrand::Rng;
 
 use crate::Tally;
 use crate::device::Device;
+use crate::memory::attempt;
 use crate::worlds::{domain, duration, hard_spheres, rarity, spheres, walls};
 
 /// Low limits, so that no step takes long.
@@ -34,6 +35,7 @@ fn is_limit(error: &Error) -> bool {
 fn check<'a, T: Number>(
     step: &Step<'a, Spheres<'a, T>>,
     found: Result<&Collisions<T>, &Error>,
+    rng: &mut Rng,
     tally: &mut Tally,
 ) where
     T::Collision: PartialEq + std::fmt::Debug,
@@ -58,11 +60,11 @@ fn check<'a, T: Number>(
         return;
     };
     // A limit of `verify` is no mistake of the list.
-    if let Some(truth) = tally.note(verify(step, &found.pairs)) {
+    if let Some(truth) = tally.note(attempt(rng, || verify(step, &found.pairs))) {
         assert_eq!(truth.mistakes(), 0);
     }
     if step.walls().is_some()
-        && let Some(truth) = tally.note(verify_walls(step, &found.walls))
+        && let Some(truth) = tally.note(attempt(rng, || verify_walls(step, &found.walls)))
     {
         assert_eq!(truth.mistakes(), 0);
     }
@@ -78,7 +80,7 @@ fn check<'a, T: Number>(
         let time = &mut first[hit.a as usize];
         *time = time.min(hit.toi);
     }
-    let earliest = found.earliest().expect("there is memory");
+    let earliest = attempt(rng, || found.earliest()).expect("there is memory");
     assert_eq!(earliest.len(), first.len());
     for (earliest, first) in earliest.iter().zip(first) {
         assert_eq!(earliest.is_some(), first.is_finite());
@@ -87,12 +89,12 @@ fn check<'a, T: Number>(
             assert_eq!(toi, first);
         }
     }
-    let contacts = found.contacts().expect("there is memory");
+    let contacts = attempt(rng, || found.contacts()).expect("there is memory");
     let all: usize = (0..found.sphere_count())
         .map(|k| contacts.of(k).len())
         .sum();
     assert_eq!(all % 2, 0);
-    let changes = found.changes_since(found).expect("there is memory");
+    let changes = attempt(rng, || found.changes_since(found)).expect("there is memory");
     assert!(changes.began.is_empty() && changes.ended.is_empty());
 }
 
@@ -113,17 +115,18 @@ pub(crate) fn detect(rng: &mut Rng, tally: &mut Tally) {
         step = step.without_separating();
     }
     let mut detector = on_cpu();
-    let found = detector.detect(&step);
+    let found = attempt(rng, || detector.detect(&step));
     // The same detector, into an old list.
     let mut again = Collisions::default();
-    match (&found, detector.detect_into(&step, &mut again)) {
+    let into = attempt(rng, || detector.detect_into(&step, &mut again));
+    match (&found, into) {
         (Ok(found), Ok(())) => {
             assert_eq!((&again.pairs, &again.walls), (&found.pairs, &found.walls));
         }
         (Err(one), Err(other)) => assert_eq!(one.to_string(), other.to_string()),
         (one, other) => panic!("{one:?} and {other:?}"),
     }
-    check(&step, found.as_ref(), tally);
+    check(&step, found.as_ref(), rng, tally);
     tally.note(found);
 }
 
@@ -133,8 +136,8 @@ pub(crate) fn detect_in_float64(rng: &mut Rng, tally: &mut Tally) {
     let domain = domain(rng, rarity);
     let step: Step<'_, Spheres<'_, f64>> = Step::new(&*spheres, duration(rng, rarity));
     let step = step.in_domain(&domain);
-    let found = on_cpu().detect(&step);
-    check(&step, found.as_ref(), tally);
+    let found = attempt(rng, || on_cpu().detect(&step));
+    check(&step, found.as_ref(), rng, tally);
     tally.note(found);
 }
 
@@ -146,7 +149,7 @@ pub(crate) fn neighbors(rng: &mut Rng, tally: &mut Tally) {
     let cutoff = f32::from(rng.u8(..40)) / 4.0;
     let mut detector = on_cpu();
     let search = NeighborSearch::within(&*spheres, cutoff).in_domain(&domain);
-    let found = detector.find_neighbors(&search);
+    let found = attempt(rng, || detector.find_neighbors(&search));
     let Some(list) = tally.note(found) else {
         return;
     };

@@ -53,7 +53,11 @@ pub(crate) fn duration(rng: &mut Rng, rarity: u32) -> f64 {
 pub(crate) fn hard_spheres(rng: &mut Rng, rarity: u32) -> Vec<HardSphere> {
     let fastest = [0, 1, 8, 100][rng.usize(..4)];
     let largest = [1, 1, 2, 12][rng.usize(..4)];
-    let count = rng.usize(..24);
+    // Few allocations of small worlds are large enough to fail.
+    let count = match rng.u8(..32) {
+        0 => rng.usize(100..200),
+        _ => rng.usize(..24),
+    };
     (0..count)
         .map(|_| {
             let radius = number(rng, largest, rarity);

@@ -16,7 +16,8 @@ use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 
 use carom::{
     Backend, Collisions, Detector, Domain, HardSphere, Mesh, NeighborList, NeighborSearch, Number,
-    Options, Simulation, SimulationOptions, Sphere, Spheres, Step, Wall, Walls,
+    Options, Simulation, SimulationOptions, Sphere, Spheres, Step, Wall, Walls, verify,
+    verify_walls,
 };
 use carom_formats::read::{self, Frames, Input, ReadOptions, mesh};
 use carom_formats::write::{self, Columns, List, ListFormat, Order, Target};
@@ -248,6 +249,31 @@ fn detect() -> Test {
             },
             |_, (mesh, left_out)| (mesh.triangles().to_vec(), left_out),
         );
+        Ok(())
+    })
+}
+
+#[test]
+fn verification() -> Test {
+    under_faults("verification", |faults| {
+        let spheres = cloud(400, 0.8, 0.1);
+        let wide = wide(&spheres);
+        let cell = Domain::rectangular([0.0; 3], [20.0; 3]).with_periodic([true, true, false]);
+        let (narrow_walls, wide_walls) = (walls(f32::from)?, walls(f64::from)?);
+        for domain in [Domain::default(), cell] {
+            let step = Step::new(&spheres, 1.0).in_domain(&domain);
+            let step = step.with_walls(&narrow_walls);
+            let found = cpu().detect(&step)?;
+            let pairs = |(): &mut ()| verify(&step, &found.pairs);
+            walk(faults, "verify", || (), pairs, |(), truth| truth);
+            let at_walls = |(): &mut ()| verify_walls(&step, &found.walls);
+            walk(faults, "verify_walls", || (), at_walls, |(), truth| truth);
+            let step = Step::new(&wide, 1.0).in_domain(&domain);
+            let step = step.with_walls(&wide_walls);
+            let found = cpu().detect(&step)?;
+            let pairs = |(): &mut ()| verify(&step, &found.pairs);
+            walk(faults, "verify, float64", || (), pairs, |(), truth| truth);
+        }
         Ok(())
     })
 }

@@ -401,6 +401,25 @@ impl Cell {
         ProxySize::anywhere(path, length, far, slack)
     }
 
+    /// Returns whether a sphere leaves the range of cells, up to rounding, without regard to the frame.
+    pub(super) fn is_far(&self, sphere: &ScaledSphere) -> bool {
+        let center = DVec3::from(sphere.center.map(f64::from)) - self.lattice.corner;
+        let moved = DVec3::from(sphere.velocity.map(f64::from)) * self.dt;
+        let most = f64::from(self.lattice.max_cells) * (1.0 - 1e-6);
+        (0..self.lattice.count).any(|k| {
+            let [from, by] = [center, moved].map(|v| self.lattice.duals[k].dot(v));
+            let radius = f64::from(sphere.radius) * self.lattice.dual_lengths[k];
+            from.abs().max((from + by).abs()) + radius >= most
+        })
+    }
+
+    /// Returns how far a sphere reaches from the domain during the step.
+    pub(super) fn way(&self, sphere: &ScaledSphere) -> f64 {
+        let center = DVec3::from(sphere.center.map(f64::from)) - self.lattice.corner;
+        let moved = DVec3::from(sphere.velocity.map(f64::from)) * self.dt;
+        center.length() + moved.length() + f64::from(sphere.radius)
+    }
+
     /// Used for estimates only.
     pub(crate) fn wrapped(&self, sphere: &ScaledSphere, path: &SpherePath) -> SpherePath {
         let half = 0.5 * self.dt;

@@ -492,13 +492,26 @@ fn with_several(class_of: &[u16]) -> Result<Vec<usize>, Error> {
     Ok(several)
 }
 
+/// Returns the first sphere for which `way` returns the largest number.
+fn farthest(spheres: &[Sphere], way: impl Fn(&Sphere) -> f64) -> Option<usize> {
+    let ways = spheres.iter().map(way).enumerate();
+    let farthest = ways.reduce(|one, other| if other.1 > one.1 { other } else { one });
+    farthest.map(|(index, _)| index)
+}
+
 fn out_of_range(step: &CheckedStep<'_>, scale: &Scale, cell: &Cell) -> Error {
     let is_far = |sphere: &Sphere| {
         !cell
             .lattice_box(&scale.sphere(sphere), Cut::WHOLE)
             .is_in_range(cell.lattice.max_cells)
     };
-    let index = step.spheres.iter().position(is_far).unwrap_or(0);
+    // The frame moves with most spheres. So a fast one may make the places of others too coarse, and is named then.
+    let index = step
+        .spheres
+        .iter()
+        .position(|sphere| is_far(sphere) && cell.is_far(&scale.sphere(sphere)))
+        .or_else(|| farthest(step.spheres, |sphere| cell.way(&scale.sphere(sphere))))
+        .unwrap_or(0);
     let (set, index) = match step.sets {
         Sets::One => (None, index),
         Sets::Two { first } if index < first => (Some(0), index),

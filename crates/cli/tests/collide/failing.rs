@@ -215,8 +215,8 @@ fn missing_memory_is_an_error_and_leaves_no_file() -> Test {
     };
     let folder = Folder::new("memory")?;
     let input = folder.file("a.csv", crowd(12_000))?;
-    let [csv, npz] = ["out.csv", "out.npz"].map(|name| folder.path(name));
-    let (csv, npz) = (csv?, npz?);
+    let [csv, npz, png] = ["out.csv", "out.npz", "out.png"].map(|name| folder.path(name));
+    let (csv, npz, png) = (csv?, npz?, png?);
     let wall = ["--wall", "plane 0 0 1 5", "--walls-output", &npz];
     for (name, args) in [
         (
@@ -231,6 +231,7 @@ fn missing_memory_is_an_error_and_leaves_no_file() -> Test {
             "walls",
             [&["collide", "--dt", "1", "--ids"][..], &wall].concat(),
         ),
+        ("plot", vec!["collide", "--dt", "1", "--plot", &png]),
         (
             "neighbors",
             vec!["neighbors", "--cutoff", "1.2", "--ids", "--output", &csv],
@@ -241,7 +242,7 @@ fn missing_memory_is_an_error_and_leaves_no_file() -> Test {
             arm();
             let run = under(&faults, &args).expect("it starts");
             faults.end();
-            let outputs = [&csv, &npz].map(|path| fs::remove_file(path).is_ok());
+            let outputs = [&csv, &npz, &png].map(|path| fs::remove_file(path).is_ok());
             let stderr = String::from_utf8_lossy(&run.stderr);
             let failed = run.status.code() != Some(0);
             if failed {
