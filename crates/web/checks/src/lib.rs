@@ -8,15 +8,10 @@
 )]
 
 mod alone;
-#[cfg(feature = "webgpu")]
 mod device;
-#[cfg(feature = "webgpu")]
 mod dynamics;
-#[cfg(feature = "webgpu")]
 mod lists;
-#[cfg(feature = "webgpu")]
 mod misuse;
-#[cfg(feature = "webgpu")]
 mod results;
 mod worlds;
 
@@ -47,7 +42,6 @@ pub fn alone() -> Result<String, JsValue> {
 
 /// Runs a check by its name, or all of them, on `worlds` worlds. Returns what it has done. `tell` is called with each line
 /// of progress.
-#[cfg(feature = "webgpu")]
 #[wasm_bindgen]
 pub async fn check(what: String, worlds: u32, tell: js_sys::Function) -> Result<String, JsValue> {
     let tell = |line: String| {
