@@ -140,25 +140,23 @@ class Page:
             (PICTURES / f"{name}.png").write_bytes(data)
         return data
 
-    def drawn(self, canvas="gl", seconds=60):
-        """Fails if the canvas has one colour in all frames of a while. In some, the page draws nothing: the picture stays."""
+    def drawn(self, seconds=60):
+        """Fails if what a person sees of the picture has few colours."""
         colours, end = 0, time.monotonic() + seconds
         while colours < 20 and time.monotonic() < end:
-            colours = self.value(f"""(() => {{
-                const small = document.createElement('canvas'), from = document.getElementById({json.dumps(canvas)});
+            clip = self.value("(({x, y, width, height}) => ({x, y, width, height, scale: 1}))(document.getElementById('picture').getBoundingClientRect())")
+            data = self.ask("Page.captureScreenshot", format="png", clip=clip)["data"]
+            colours = self.value(f"""(async () => {{
+                const image = new Image();
+                image.src = 'data:image/png;base64,{data}';
+                await image.decode();
+                const small = document.createElement('canvas');
                 small.width = small.height = 64;
                 const context = small.getContext('2d', {{ willReadFrequently: true }});
-                return new Promise((resolve) => {{
-                  // The browser clears a canvas after it has shown it, so read in a frame in which the page draws.
-                  document.dispatchEvent(new Event('visibilitychange'));
-                  requestAnimationFrame(() => {{
-                    context.drawImage(from, 0, 0, 64, 64);
-                    resolve(new Set(new Uint32Array(context.getImageData(0, 0, 64, 64).data.buffer)).size);
-                  }});
-                }});
+                context.drawImage(image, 0, 0, 64, 64);
+                return new Set(new Uint32Array(context.getImageData(0, 0, 64, 64).data.buffer)).size;
             }})()""")
-        if colours < 20:
-            raise Failed(f"the picture has only {colours} colours")
+        ensure(colours >= 20, f"the picture has only {colours} colours")
 
     def close(self, allowed=()):
         """Fails if the console has an error."""
@@ -314,21 +312,21 @@ def gpu(browser, url):
     page = Page(browser, f"{url}#device=gpu&n=500", before=keep)
     runs(page, 300)
     ensure("WebGPU" in page.text("backend"), page.text("backend"))
-    page.drawn("gpu")
+    page.drawn()
     page.picture("gpu-start")
     page.drag((400, 400), (560, 450))
     page.set("gravity", 10)
     time.sleep(3)
-    page.drawn("gpu")
+    page.drawn()
     page.picture("gpu-used")
     page.resize((900, 600))
     time.sleep(2)
-    page.drawn("gpu")
+    page.drawn()
     page.resize(WIDE)
     page.value("devices.at(-1).destroy()")
     page.until("document.getElementById('status').textContent.includes('began anew')", 120)
     runs(page, 120)
-    page.drawn("gpu")
+    page.drawn()
     page.picture("gpu-lost")
     shared = page.value("""(async () => {
         const { GpuSimulation } = await import('./carom/carom_web.js');
@@ -404,7 +402,7 @@ def memory(browser, url):
             used = page.ask("Runtime.getHeapUsage")["usedSize"] / 1e6
             told.append((resident(browser.process.pid), used, page.value("wasm.buffer.byteLength") / 1e6))
             print(f"{device}: {told[-1][0]:.0f} MB in all, {told[-1][1]:.1f} MB of JavaScript, {told[-1][2]:.1f} MB of wasm", flush=True)
-        page.drawn("gpu" if device == "gpu" else "gl")
+        page.drawn()
         first, last = told[0], told[-1]
         for k, (what, most) in enumerate([("all processes", 40), ("JavaScript", 2), ("wasm", 0.1)]):
             ensure(last[k] - first[k] <= most, f"{device}: the memory of {what} grows: {told}")

@@ -40,6 +40,12 @@ pub fn alone() -> Result<String, JsValue> {
     alone::all().map_err(JsValue::from)
 }
 
+/// Returns a line for each scene of `count` spheres: its name, and the time of a step on the CPU in ms, the median of `repeats`.
+#[wasm_bindgen]
+pub fn speed(count: u32, repeats: u32) -> Result<String, JsValue> {
+    alone::speed(count, repeats).map_err(JsValue::from)
+}
+
 /// Runs a check by its name, or all of them, on `worlds` worlds. Returns what it has done. `tell` is called with each line
 /// of progress.
 #[wasm_bindgen]
