@@ -316,16 +316,20 @@ def gpu(browser, url):
     page.picture("gpu-start")
     page.drag((400, 400), (560, 450))
     page.set("gravity", 10)
+    page.set("restitution", 0.5)
     time.sleep(3)
     page.drawn()
     page.picture("gpu-used")
+    ensure("WebGPU" in page.text("backend") and not page.text("status"), f"gravity: {page.text('status')}")
     page.resize((900, 600))
     time.sleep(2)
     page.drawn()
     page.resize(WIDE)
     page.value("devices.at(-1).destroy()")
     page.until("document.getElementById('status').textContent.includes('began anew')", 120)
-    runs(page, 120)
+    ensure("lost" in page.text("status"), page.text("status"))
+    runs(page, 300)
+    ensure("WebGPU" in page.text("backend"), page.text("backend"))
     page.drawn()
     page.picture("gpu-lost")
     shared = page.value("""(async () => {
@@ -420,6 +424,14 @@ def main():
 
     class Handler(http.server.SimpleHTTPRequestHandler):
         extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".js": "text/javascript", ".wasm": "application/wasm"}
+
+        def do_GET(self):
+            # A browser asks for it where a page names no icon, as the examples do.
+            if self.path == "/favicon.ico":
+                self.send_response(204)
+                self.end_headers()
+            else:
+                super().do_GET()
 
         def log_message(self, *_):
             pass
