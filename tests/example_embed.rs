@@ -138,6 +138,7 @@ fn energy_and_momentum_are_conserved() -> anyhow::Result<()> {
     let rules = Rules {
         dt: 1.0 / 60.0,
         restitution: 1.0,
+        gravity: [0.0; 3],
     };
     let after = bench.run(&world, rules, 500)?;
     let (p0, size, e0) = sums(&world);
@@ -177,6 +178,7 @@ fn no_sphere_passes_a_wall() -> anyhow::Result<()> {
         let rules = Rules {
             dt: 1.0 / 60.0,
             restitution,
+            gravity: [0.0; 3],
         };
         let after = bench.run(&world, rules, 200)?;
         assert_outside_walls(&after, 1e-4)?;

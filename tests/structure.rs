@@ -1,22 +1,26 @@
-//! Tests that no two types of the library share a name, and that no files of a crate import each other in a circle.
+//! Tests that no two types of the library share a name, that no files of a crate import each other in a circle, and that the
+//! operators of shaders are grouped as WGSL requires.
 
 #[path = "structure/imports.rs"]
 mod imports;
+#[path = "structure/operators.rs"]
+mod operators;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use imports::Crate;
+use operators::ambiguous;
 
 const TYPES: [&str; 4] = ["struct", "enum", "trait", "type"];
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+fn sources(folder: &Path, kind: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            sources(&path, kind, found);
+        } else if path.extension().is_some_and(|extension| extension == kind) {
             found.push(path);
         }
     }
@@ -84,7 +88,7 @@ fn search(file: &Path) -> Found {
 fn no_two_types_share_a_name() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
-    sources(&source, &mut files);
+    sources(&source, "rs", &mut files);
     let found: Vec<(PathBuf, Found)> = files
         .into_iter()
         .map(|file| (file.clone(), search(&file)))
@@ -132,7 +136,7 @@ fn no_files_import_each_other_in_a_circle() {
     members.push(env!("CARGO_MANIFEST_DIR").into());
     let mut roots = Vec::new();
     for member in members {
-        sources(&member.join("src"), &mut roots);
+        sources(&member.join("src"), "rs", &mut roots);
     }
     roots.retain(|file| file.ends_with("lib.rs") || file.ends_with("main.rs"));
     let (mut files, mut imports) = (0, 0);
@@ -219,4 +223,40 @@ fn modules_in_folders_are_found() {
         files[3],
     ];
     assert_eq!(circles_of(&files), 0);
+}
+
+#[test]
+fn operators_of_shaders_are_grouped() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for folder in ["shaders", "examples"] {
+        sources(&root.join(folder), "wgsl", &mut files);
+    }
+    assert!(files.len() > 100, "only {} shaders are found", files.len());
+    for file in files {
+        let ambiguous = ambiguous(&fs::read_to_string(&file).unwrap());
+        assert!(ambiguous.is_empty(), "{file:?}: {ambiguous:#?}");
+    }
+}
+
+#[test]
+fn ambiguous_operators_are_found() {
+    for (text, expected) in [
+        ("let a = b * c ^ d * e;", &["b * c ^ d * e"][..]),
+        ("let a = (b * c) ^ (d * e);", &[]),
+        ("if a & 1u == 0u {", &["a & 1u == 0u"]),
+        ("if (a & 1u) == 0u && b < c + d * e {", &[]),
+        ("return a && b || c;", &["a && b || c"]),
+        ("return a && (b || c) && d;", &[]),
+        ("let a = 1u << b + 1u;", &["1u << b + 1u"]),
+        ("let a = 1u << (b + 1u);", &[]),
+        ("let a = f(b << 1u < c >> 2u, b & c & d);", &[]),
+        ("a ^= b | c & d; // e & f | g", &["b | c & d"]),
+        ("let a = b <= c ==\n    d;", &["b <= c == d"]),
+        ("x = y[a & 3u + 1u] % 4u;", &["a & 3u + 1u"]),
+        ("x = array<vec3<f32>, 2>(a - b * c, -d);", &[]),
+        ("x = a >> 1u >> 2u;", &["a >> 1u >> 2u"]),
+    ] {
+        assert_eq!(ambiguous(text), expected, "{text}");
+    }
 }

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""page_checks.py FOLDER [PICTURES]: opens the page in the folder in a headless Chromium, uses it as a person does, and fails
-if it does not do what it should, or writes an error to the console. Writes a picture of each state to the folder PICTURES.
+"""page_checks.py FOLDER [PICTURES]: opens the page in FOLDER/page in a headless Chromium, uses it as a person does, and fails if
+it does not do what it should, or writes an error to the console; and opens the examples of the package in FOLDER/pkg. Writes a
+picture of each state to the folder PICTURES.
 
-CHROMIUM is the browser, chromium by default. CHECK=NAME,NAME runs only these checks.
+CHROMIUM is the browser, chromium by default. CHECK=NAME,NAME runs only these checks. CHECK=memory runs the page for MINUTES, 10 by
+default, and fails if its memory grows.
 """
 
 import base64
@@ -138,24 +140,23 @@ class Page:
             (PICTURES / f"{name}.png").write_bytes(data)
         return data
 
-    def drawn(self, canvas="gl"):
-        """Fails if the canvas has one colour."""
-        colours = self.value(f"""(() => {{
-            const small = document.createElement('canvas'), from = document.getElementById({json.dumps(canvas)});
-            small.width = small.height = 64;
-            const context = small.getContext('2d', {{ willReadFrequently: true }});
-            return new Promise((resolve) => {{
-              // The browser clears a canvas after it has shown it, so read in a frame in which the page draws.
-              dispatchEvent(new Event('visibilitychange'));
-              document.dispatchEvent(new Event('visibilitychange'));
-              requestAnimationFrame(() => {{
-                context.drawImage(from, 0, 0, 64, 64);
-                resolve(new Set(new Uint32Array(context.getImageData(0, 0, 64, 64).data.buffer)).size);
-              }});
-            }});
-        }})()""")
-        if colours < 20:
-            raise Failed(f"the picture has only {colours} colours")
+    def drawn(self, seconds=60):
+        """Fails if what a person sees of the picture has few colours."""
+        colours, end = 0, time.monotonic() + seconds
+        while colours < 20 and time.monotonic() < end:
+            clip = self.value("(({x, y, width, height}) => ({x, y, width, height, scale: 1}))(document.getElementById('picture').getBoundingClientRect())")
+            data = self.ask("Page.captureScreenshot", format="png", clip=clip)["data"]
+            colours = self.value(f"""(async () => {{
+                const image = new Image();
+                image.src = 'data:image/png;base64,{data}';
+                await image.decode();
+                const small = document.createElement('canvas');
+                small.width = small.height = 64;
+                const context = small.getContext('2d', {{ willReadFrequently: true }});
+                context.drawImage(image, 0, 0, 64, 64);
+                return new Set(new Uint32Array(context.getImageData(0, 0, 64, 64).data.buffer)).size;
+            }})()""")
+        ensure(colours >= 20, f"the picture has only {colours} colours")
 
     def close(self, allowed=()):
         """Fails if the console has an error."""
@@ -191,8 +192,6 @@ def cpu(browser, url):
     runs(page)
     page.drawn()
     page.picture("cpu-start")
-    shown = page.value("document.getElementById('gl').toDataURL().length")
-    ensure(shown > 0, "no picture")
     page.drag((400, 400), (560, 450))
     page.value("document.getElementById('picture').focus()")
     for key in ["ArrowLeft", "+"]:
@@ -313,21 +312,25 @@ def gpu(browser, url):
     page = Page(browser, f"{url}#device=gpu&n=500", before=keep)
     runs(page, 300)
     ensure("WebGPU" in page.text("backend"), page.text("backend"))
-    page.drawn("gpu")
+    page.drawn()
     page.picture("gpu-start")
     page.drag((400, 400), (560, 450))
     page.set("gravity", 10)
+    page.set("restitution", 0.5)
     time.sleep(3)
-    page.drawn("gpu")
+    page.drawn()
     page.picture("gpu-used")
+    ensure("WebGPU" in page.text("backend") and not page.text("status"), f"gravity: {page.text('status')}")
     page.resize((900, 600))
     time.sleep(2)
-    page.drawn("gpu")
+    page.drawn()
     page.resize(WIDE)
     page.value("devices.at(-1).destroy()")
     page.until("document.getElementById('status').textContent.includes('began anew')", 120)
-    runs(page, 120)
-    page.drawn("gpu")
+    ensure("lost" in page.text("status"), page.text("status"))
+    runs(page, 300)
+    ensure("WebGPU" in page.text("backend"), page.text("backend"))
+    page.drawn()
     page.picture("gpu-lost")
     shared = page.value("""(async () => {
         const { GpuSimulation } = await import('./carom/carom_web.js');
@@ -357,9 +360,64 @@ def gpu(browser, url):
     return "WebGPU simulates and draws, a lost device begins anew, and a page can lend its device"
 
 
+def examples(browser, url):
+    page = Page(browser, url.replace("page/index", "pkg/examples/plain"))
+    page.until("[...canvas.getContext('2d').getImageData(0, 0, 600, 600).data].some((x) => x > 0)")
+    page.picture("example-plain")
+    page.close()
+    # three.js is not part of the project; `npm pack three` has it.
+    three = PACKAGE / "examples" / "three" / "build"
+    if three.exists():
+        page = Page(browser, url.replace("page/index", "pkg/examples/three"))
+        page.until("document.querySelector('canvas')")
+        time.sleep(3)
+        page.picture("example-three")
+        page.close()
+    return f"the example pages of the package draw, three.js: {three.exists()}"
+
+
+def resident(of):
+    """The resident memory of a process and those that it has started, in MB."""
+    parents, pages = {}, {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            parents[int(folder.name)], pages[int(folder.name)] = int(fields[1]), int(fields[21])
+        except OSError:
+            pass
+    known = {of}
+    while more := {one for one, parent in parents.items() if parent in known} - known:
+        known |= more
+    return sum(pages.get(one, 0) for one in known) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def memory(browser, url):
+    minutes = float(os.environ.get("MINUTES", "10"))
+    keep = """const load = WebAssembly.instantiateStreaming; WebAssembly.instantiateStreaming = async (...all) => {
+      const made = await load(...all); globalThis.wasm = made.instance.exports.memory; return made; }"""
+    for device in ["cpu", "gpu"]:
+        page = Page(browser, f"{url}#device={device}&n=500", before=keep)
+        runs(page, 300)
+        told = []
+        # The first quarter is for caches to fill.
+        for part in range(4):
+            time.sleep(minutes * 60 / 4)
+            page.ask("HeapProfiler.collectGarbage")
+            used = page.ask("Runtime.getHeapUsage")["usedSize"] / 1e6
+            told.append((resident(browser.process.pid), used, page.value("wasm.buffer.byteLength") / 1e6))
+            print(f"{device}: {told[-1][0]:.0f} MB in all, {told[-1][1]:.1f} MB of JavaScript, {told[-1][2]:.1f} MB of wasm", flush=True)
+        page.drawn()
+        first, last = told[0], told[-1]
+        for k, (what, most) in enumerate([("all processes", 40), ("JavaScript", 2), ("wasm", 0.1)]):
+            ensure(last[k] - first[k] <= most, f"{device}: the memory of {what} grows: {told}")
+        page.close()
+    return f"the memory does not grow in {minutes:g} minutes"
+
+
 def main():
-    global PICTURES
+    global PICTURES, PACKAGE
     folder = sys.argv[1]
+    PACKAGE = pathlib.Path(folder) / "pkg"
     PICTURES = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
     if PICTURES:
         PICTURES.mkdir(parents=True, exist_ok=True)
@@ -367,19 +425,28 @@ def main():
     class Handler(http.server.SimpleHTTPRequestHandler):
         extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".js": "text/javascript", ".wasm": "application/wasm"}
 
+        def do_GET(self):
+            # A browser asks for it where a page names no icon, as the examples do.
+            if self.path == "/favicon.ico":
+                self.send_response(204)
+                self.end_headers()
+            else:
+                super().do_GET()
+
         def log_message(self, *_):
             pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_port}/index.html"
+    url = f"http://127.0.0.1:{server.server_port}/page/index.html"
     chosen = os.environ.get("CHECK")
     failed = []
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = Browser(profile)
         try:
-            for check in [cpu, own, narrow, without, gpu]:
-                if chosen and check.__name__ not in chosen.split(","):
+            usual = [cpu, own, narrow, without, gpu, examples]
+            for check in [*usual, memory]:
+                if check.__name__ not in chosen.split(",") if chosen else check not in usual:
                     continue
                 begin = time.monotonic()
                 try:

@@ -3,8 +3,8 @@
 # compiler and software driver are others than those of the other tests; and uses the page as a person does. On Debian and
 # Ubuntu, installs what is missing, unless CAROM_NO_INSTALL=1 is set.
 #
-# --worlds NUMBER compares the lists of so many worlds instead of 100. --check NAME runs one of the checks lists, results,
-# dynamics and misuse.
+# --worlds NUMBER compares the lists of so many worlds instead of 100. --check NAME only runs one of the checks node, lists,
+# results, dynamics, misuse, bounds, page and package. FEATURES='' builds without SIMD.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 worlds=100 check=all
@@ -27,6 +27,15 @@ find_browser() {
     done
     return 1
 }
+# part NAME: begins a part, and says how long the one before it took.
+part() {
+    if [[ -n ${name:-} ]]; then
+        printf -- '-- %s: %d s\n' "$name" $((SECONDS - began))
+    fi
+    name=$1 began=$SECONDS
+}
+
+part 'Setup'
 missing=()
 has_target || has_debian_compiler || missing+=(rustc-web rust-web-src lld)
 find_browser || missing+=(chromium)
@@ -48,51 +57,54 @@ if ! has_target && ! has_debian_compiler; then
     exit 77
 fi
 
-# The other tests keep what they have compiled.
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/web
-checks=(--release --package carom-web-checks --config profile.release.opt-level=1)
-cargo build --release --package carom-web-bindgen --config profile.release.opt-level=1
-# bind FOLDER: makes the modules of the last build.
-bind() {
-    rm -rf "$1"
-    "$CARGO_TARGET_DIR/release/carom-web-bindgen" "$CARGO_TARGET_DIR/$triple/release/carom_web_checks.wasm" "$1"
-    # Node.js takes it for a script otherwise.
-    echo '{"type": "module"}' >"$1/package.json"
-}
+part 'Build'
+bash crates/web/run.sh --quick
+made=${CARGO_TARGET_DIR:-target}/web/quick
 
+# runs NAME: whether this check was asked for.
+runs() {
+    [[ $check == all || $check == "$1" ]]
+}
 missing=()
 if command -v node >/dev/null; then
-    echo 'The CPU backend, without SIMD, under Node.js'
-    FEATURES='' compile_for_browsers "${checks[@]}"
-    bind "$CARGO_TARGET_DIR/alone"
-    node crates/web/checks/node.mjs "$CARGO_TARGET_DIR/alone"
+    if runs node; then
+        part 'The CPU backend under Node.js'
+        node crates/web/checks/node.mjs "$made/checks"
+    fi
+    if runs package; then
+        part 'The npm package under Node.js'
+        node crates/web/pkg/check.mjs "$made/pkg"
+    fi
 else
     missing+=(nodejs)
 fi
 
 if find_browser; then
-    echo 'WebGPU and the CPU backend, with SIMD, in a browser'
-    compile_for_browsers "${checks[@]}" --features webgpu
-    bind "$CARGO_TARGET_DIR/checks"
-    page=(python3 crates/web/browser.py "$CARGO_TARGET_DIR/checks" crates/web/checks)
-    TIMEOUT_S=${TIMEOUT_S:-$((1800 + 10 * worlds))} "${page[@]}" "index.html?check=$check&worlds=$worlds"
-    status=0
-    found=$("${page[@]}" 'index.html?check=grazing&mutant=LINEAR,EPSILON') || status=$?
-    # The lists must differ; any other failure is one of the test.
-    if ((status == 0)) || [[ $found != *' of 12 worlds of tangent pairs are the same' ]]; then
-        echo "test.sh: no list shows that the filter's error bounds are 0: $found" >&2
-        exit 1
+    browser=(python3 crates/web/browser.py "$made/checks" crates/web/checks)
+    if [[ $check == all || $check =~ ^(lists|results|dynamics|misuse)$ ]]; then
+        part 'WebGPU beside the CPU backend, in a browser'
+        TIMEOUT_S=${TIMEOUT_S:-$((1800 + 10 * worlds))} "${browser[@]}" "index.html?check=$check&worlds=$worlds"
     fi
-    echo "Error bounds of 0 are noticed: $found"
-    echo 'The page, and the npm package'
-    CARGO_TARGET_DIR=${CARGO_TARGET_DIR%/web} bash crates/web/run.sh --build --config profile.release.opt-level=1
-    python3 crates/web/page_checks.py "$CARGO_TARGET_DIR/page"
-    if command -v node >/dev/null; then
-        node crates/web/pkg/check.mjs "$CARGO_TARGET_DIR/pkg"
+    if runs bounds; then
+        part 'Error bounds of 0'
+        status=0
+        found=$("${browser[@]}" 'index.html?check=grazing&mutant=LINEAR,EPSILON') || status=$?
+        # The lists must differ; any other failure is one of the test.
+        if ((status == 0)) || [[ $found != *' of 12 worlds of tangent pairs are the same' ]]; then
+            echo "test.sh: no list shows that the filter's error bounds are 0: $found" >&2
+            exit 1
+        fi
+        echo "They are noticed: $found"
+    fi
+    if runs page; then
+        part 'The page'
+        python3 crates/web/page_checks.py "$made"
     fi
 else
     missing+=(chromium)
 fi
+part ''
+echo "All parts: $SECONDS s"
 if ((${#missing[@]})); then
     echo "test.sh: ${missing[*]} cannot be installed, so a part was NOT tested." >&2
     exit 77

@@ -48,6 +48,7 @@ impl Args {
         Rules {
             dt: 1.0 / 60.0,
             restitution: self.restitution,
+            gravity: [0.0; 3],
         }
     }
 }

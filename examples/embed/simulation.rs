@@ -47,6 +47,7 @@ pub(crate) struct Rules {
     /// Coefficient of restitution of a bounce: 1 conserves kinetic energy, 0 removes the speed of approach
     /// completely.
     pub(crate) restitution: f32,
+    pub(crate) gravity: [f64; 3],
 }
 
 pub(crate) struct Simulation {
@@ -125,6 +126,7 @@ impl Simulation {
             .with_walls(world.walls.clone())
             .with_restitution(rules.restitution.into())
             .with_wall_restitution(rules.restitution.into())
+            .with_gravity(rules.gravity)
             .with_contact_time(f64::from(rules.dt) / 16.0);
         let options = SimulationBufferOptions::new(count)
             .with_substeps(SUBSTEPS)

@@ -149,8 +149,11 @@ impl Stage {
         let rules = Rules {
             dt: DT,
             restitution,
+            // Only buffers that are made with gravity have room for spheres at rest.
+            gravity: [0.0, -1.0, 0.0],
         };
-        let simulation = Simulation::new(&gpu.device, &gpu.queue, &world, rules)?;
+        let mut simulation = Simulation::new(&gpu.device, &gpu.queue, &world, rules)?;
+        simulation.buffers.set_gravity([0.0; 3])?;
         let drawing = Drawing::new(
             &gpu.device,
             &gpu.queue,

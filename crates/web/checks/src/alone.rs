@@ -5,6 +5,10 @@ use carom::{
     Step, Walls, verify, verify_walls,
 };
 
+use carom_scenes::Scene;
+use js_sys::{Function, Reflect};
+use wasm_bindgen::JsCast;
+
 use crate::worlds::World;
 use crate::{Checked, ensure, text};
 
@@ -56,4 +60,35 @@ pub(crate) fn all() -> Checked<String> {
     Ok(format!(
         "60 worlds, {pairs} pairs and contacts, all confirmed; {impacts} impacts"
     ))
+}
+
+/// As `carom bench` does.
+pub(crate) fn speed(count: u32, repeats: u32) -> Checked<String> {
+    let mut lines = String::new();
+    for scene in Scene::ALL {
+        let spheres = scene.generate(count as usize, 1);
+        let step = Step::new(&spheres, 1.0);
+        let mut detector = Detector::new(Options::default()).map_err(text)?;
+        let mut times = Vec::new();
+        // The first step makes room.
+        for _ in 0..=repeats.max(1) {
+            let begin = clock();
+            detector.detect(&step).map_err(text)?;
+            times.push(clock() - begin);
+        }
+        let times = &mut times[1..];
+        times.sort_by(f64::total_cmp);
+        let median = times[times.len() / 2];
+        lines += &format!("{} {median:.2}\n", scene.name());
+    }
+    Ok(lines)
+}
+
+/// The time in ms.
+fn clock() -> f64 {
+    let performance = Reflect::get(&js_sys::global(), &"performance".into());
+    let performance = performance.unwrap_or_default();
+    let now = Reflect::get(&performance, &"now".into()).unwrap_or_default();
+    let now = (now.dyn_into::<Function>()).and_then(|now| now.call0(&performance));
+    now.ok().and_then(|now| now.as_f64()).unwrap_or_default()
 }

@@ -8,15 +8,10 @@
 )]
 
 mod alone;
-#[cfg(feature = "webgpu")]
 mod device;
-#[cfg(feature = "webgpu")]
 mod dynamics;
-#[cfg(feature = "webgpu")]
 mod lists;
-#[cfg(feature = "webgpu")]
 mod misuse;
-#[cfg(feature = "webgpu")]
 mod results;
 mod worlds;
 
@@ -45,9 +40,14 @@ pub fn alone() -> Result<String, JsValue> {
     alone::all().map_err(JsValue::from)
 }
 
+/// Returns a line for each scene of `count` spheres: its name, and the time of a step on the CPU in ms, the median of `repeats`.
+#[wasm_bindgen]
+pub fn speed(count: u32, repeats: u32) -> Result<String, JsValue> {
+    alone::speed(count, repeats).map_err(JsValue::from)
+}
+
 /// Runs a check by its name, or all of them, on `worlds` worlds. Returns what it has done. `tell` is called with each line
 /// of progress.
-#[cfg(feature = "webgpu")]
 #[wasm_bindgen]
 pub async fn check(what: String, worlds: u32, tell: js_sys::Function) -> Result<String, JsValue> {
     let tell = |line: String| {
