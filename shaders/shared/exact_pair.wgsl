@@ -164,12 +164,35 @@ fn sign_at(f: Digits20, u: Digits20, a: Digits20, s: i32) -> i32 {
     return sign20(plus20(plus20(times20(f, 16), times20(u, 8 * s)), times20(a, s * s)));
 }
 
+// The words of two spheres as `whole` takes them, so that the fourth difference is the
+// sum of the radii.
+fn whole_places(i: SphereWords, j: SphereWords, by: Displacement) -> Whole {
+    return whole(i.place ^ vec4<u32>(0u, 0u, 0u, 0x80000000u), j.place, by);
+}
+
+fn whole_motions(i: SphereWords, j: SphereWords) -> Whole {
+    return whole(vec4<u32>(i.motion.xyz, 0u), vec4<u32>(j.motion.xyz, 0u), Displacement());
+}
+
+// p·v, whose sign is that of the rate at which the distance of the centres changes.
+fn growth(p: Whole, v: Whole) -> Digits8 {
+    return plus8(plus8(product4(p.x, v.x), product4(p.y, v.y)), product4(p.z, v.z));
+}
+
+// HIT if the two approach each other at the start, otherwise MISS, or OPEN. Twin of
+// `src/exact/parting.rs`.
+fn approaching(i: SphereWords, j: SphereWords, by: Displacement) -> u32 {
+    let p = whole_places(i, j, by);
+    let v = whole_motions(i, j);
+    let approaches = carried8(growth(p, v)).b.w < 0;
+    return select(OPEN, select(MISS, HIT, approaches), p.exact && v.exact);
+}
+
 // `dt` is the bits of a float32 that is not negative.
 fn decide(i: SphereWords, j: SphereWords, by: Displacement, dt: u32) -> Decided {
     let miss = Decided(MISS, 0u, 0u);
     let open = Decided(OPEN, 0u, 0u);
-    // The difference is then the sum of the radii.
-    let p = whole(i.place ^ vec4<u32>(0u, 0u, 0u, 0x80000000u), j.place, by);
+    let p = whole_places(i, j, by);
     if !p.exact {
         return open;
     }
@@ -203,12 +226,11 @@ fn decide(i: SphereWords, j: SphereWords, by: Displacement, dt: u32) -> Decided 
     if dt == 0u {
         return miss;
     }
-    let v = whole(vec4<u32>(i.motion.xyz, 0u), vec4<u32>(j.motion.xyz, 0u), Displacement());
+    let v = whole_motions(i, j);
     if !v.exact {
         return open;
     }
-    let approach = plus8(plus8(product4(p.x, v.x), product4(p.y, v.y)), product4(p.z, v.z));
-    let b = carried8(negative8(approach));
+    let b = carried8(negative8(growth(p, v)));
     if b.b.w < 0 || is_zero8(b) {
         return miss;
     }

@@ -58,6 +58,7 @@ pub(crate) mod surface;
 mod walls;
 
 pub use self::hard_sphere::HardSphere;
+pub(crate) use self::options::check_restitution;
 pub use self::options::{Combine, SimulationOptions};
 pub use self::report::{Impact, Partner, Removal, StepReport};
 pub use self::rules::{Encounter, Outcome, Response};

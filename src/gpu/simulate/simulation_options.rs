@@ -133,12 +133,11 @@ impl SimulationBufferOptions {
     ///   such walls, spheres may be at most 20 cells away from the periodic cell.
     /// - [`with_impacts_per_substep`](SimulationOptions::with_impacts_per_substep) may be at most 0.2, the default on
     ///   a GPU.
-    /// - [`with_bodies`](SimulationOptions::with_bodies) must have as many entries as the buffers have room for
-    ///   spheres, or none.
+    /// - [`with_bodies`](SimulationOptions::with_bodies) and [`with_restitutions`](SimulationOptions::with_restitutions)
+    ///   must have as many entries as the buffers have room for spheres, or none.
     /// - [`with_max_impacts`](SimulationOptions::with_max_impacts) and
     ///   [`with_max_step_impacts`](SimulationOptions::with_max_step_impacts) must not be set.
-    /// - No sphere may have a restitution of its own, and
-    ///   [`with_contact_changes`](SimulationOptions::with_contact_changes) must not be set.
+    /// - [`with_contact_changes`](SimulationOptions::with_contact_changes) must not be set.
     /// - [`with_groups`](SimulationOptions::with_groups) must not be set, because collision groups of spheres on a GPU
     ///   are in [`DeviceSpheres::with_groups`](crate::gpu::DeviceSpheres::with_groups).
     ///
@@ -195,13 +194,6 @@ impl SimulationBufferOptions {
             ));
         }
         rules.check(self.spheres as usize)?;
-        if !rules.restitutions.is_empty() {
-            return invalid(
-                "a sphere has a restitution of its own, which a simulation on a GPU does not support; use \
-                 `SimulationOptions::with_restitution`, or `carom::Simulation`"
-                    .into(),
-            );
-        }
         if self.most_candidates() > MOST_CANDIDATES {
             return invalid(format!(
                 "the capacity for candidates is {}, but must be at most {MOST_CANDIDATES}",
