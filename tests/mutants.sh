@@ -639,6 +639,23 @@ mutant 'a step never ends early' src/dynamics/simulation.rs \
     ' && go_on()' '' --test dynamics_rest told_to
 mutant 'a substep beyond the limit of the step is an error' src/dynamics/simulation.rs \
     'if of_step && matches' 'if false && matches' --test dynamics_rest stops_the_clock
+mutant 'what rests on a sphere that is removed hovers' src/dynamics/edits.rs \
+    'self.disturb(|key| concerns(key, sphere));
+        self.passing' 'self.passing' --test dynamics_edits what_falls
+mutant 'what rests on a wall that goes hovers' src/dynamics/edits.rs \
+    'wake(&self.rest, &mut self.state, is_changed);' 'let _ = is_changed;' --test dynamics_edits what_falls
+mutant 'what a rule stops sinks' src/dynamics/rules.rs \
+    'approach.sum::<f64>() <= 0.0' 'approach.sum::<f64>() < 0.0' --test dynamics_materials rule_stops
+mutant 'three spheres share a restitution' shaders/dynamics/parts/rests.wgsl \
+    '.center[sphere % 3u]' '.center[0]' --test dynamics_gpu restitution_of_its_own
+mutant 'the restitution of a sphere does not matter at walls' shaders/dynamics/parts/rests.wgsl \
+    'return combined(own_restitution(sphere), given);' 'return given;' --test dynamics_gpu restitution_of_its_own
+mutant 'restitutions are lost with a dropped recording' src/gpu/simulate/simulation.rs \
+    'self.restitutions_changed |= edit.restitutions;' '' --test dynamics_gpu restitution_of_its_own
+mutant 'a path of four impacts gets eight' shaders/dynamics/parts/paths.wgsl \
+    'count < simulation_request.path_room' 'count < MOST_IMPACTS' --test dynamics_gpu on_a_small_device
+mutant 'candidates do not fit into the buffers' src/gpu/simulate/simulation.rs \
+    'options.limit_candidates(candidates);' '' --test dynamics_gpu on_a_small_device
 mutant 'a wall that stops jumps back' src/dynamics/edits.rs \
     'Some(before) if stays => before.displacement(self.time),' 'Some(_) if stays => DVec3::ZERO,' \
     --test dynamics_edits a_wall_moves
@@ -669,6 +686,17 @@ mutant 'a pair that neither approaches nor parts is kept' src/exact/parting.rs \
     '!= Ordering::Less' '== Ordering::Greater' --test approaching that_part
 mutant 'rounding decides which pairs part' src/exact/parting.rs \
     'ERROR * size + f64::MIN_POSITIVE' '-1.0' --test approaching last_bit
+mutant 'the device keeps pairs that part' shaders/shared/decide_found.wgsl \
+    '(params.flags & FLAG_APPROACHING) != 0u' 'false' --test walls_gpu what_parts
+mutant 'the device keeps a pair that neither approaches nor parts' shaders/shared/exact_pair.wgsl \
+    'let approaches = carried8(growth(p, v)).b.w < 0;' \
+    'let rate = carried8(growth(p, v)); let approaches = rate.b.w < 0 || is_zero8(rate);' --test walls_gpu what_parts
+mutant 'the device keeps what leaves a hollow wall' shaders/walls/parts/wall_filter.wgsl \
+    'outwards = -1.0;' '' --test walls_gpu what_parts
+mutant 'rounding decides on the device what approaches a wall' shaders/walls/parts/wall_filter.wgsl \
+    'growth.rate < -growth.error' 'growth.rate <= 0.0' --test walls_gpu what_parts
+mutant 'the host keeps what leaves a wall' src/gpu/collide/walls.rs \
+    'step.approaching && toi' 'false && toi' --test walls_gpu what_parts
 mutant 'spheres that leave a hollow wall are kept' src/walls/round.rs \
     'outwards.reverse()' 'outwards' --test approaching that_part
 mutant 'a wall has the restitution of all walls' src/dynamics/walls.rs \

@@ -213,7 +213,7 @@ fn turn(sphere: u32, last: PathPiece, time: f32, change: vec3<f32>, link: u32, h
         piece.velocity += gravity * time;
         piece.link |= select(0u, HELD, held);
     }
-    pieces[sphere * MOST_IMPACTS + count] = piece;
+    pieces[sphere * simulation_request.path_room + count] = piece;
     tracks[sphere].count = count + 1u;
     add_around(sphere);
 }

@@ -53,7 +53,9 @@ struct SimulationRequest {
     // have none of their own. Otherwise these are behind the spheres in the list of bodies, from this entry on.
     combine: u32,
     own_restitutions: u32,
-    unused: vec2<u32>,
+    // Number of impacts for which each path has room, at most MOST_IMPACTS.
+    path_room: u32,
+    unused: u32,
     // The restitution of each wall and mesh, four in a vector.
     wall_restitutions: array<vec4<f32>, MOST_WALLS / 4u>,
 }

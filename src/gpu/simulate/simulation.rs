@@ -191,6 +191,7 @@ impl CollisionPipeline {
         options: &SimulationBufferOptions,
     ) -> Result<SimulationBuffers, Error> {
         options.check()?;
+        let options = &fitted(options, &self.kernels.context.limits);
         let late = Late::default();
         let create = |search: BufferOptions| self.with_capacity(&search, search.capacity(), &late);
         let collisions = create(search_options(options, options.spheres))?;
@@ -211,6 +212,7 @@ impl CollisionPipeline {
         options: &SimulationBufferOptions,
     ) -> Result<SimulationBuffers, Error> {
         options.check()?;
+        let options = &fitted(options, &self.kernels.context.limits);
         let search = search_options(options, options.spheres);
         let collisions = self.create_buffers_async(&search).await?;
         let mesh = match mesh_search_options(options) {
@@ -221,6 +223,29 @@ impl CollisionPipeline {
         let make = || SimulationBuffers::new(kernels.clone(), options.clone(), collisions, mesh);
         kernels.context.scoped_async(make).await
     }
+}
+
+/// Returns options with the usual capacity for candidates and the usual room of paths, or with less if these do not fit into
+/// the storage buffers of the device. Then the substeps are shorter.
+fn fitted(options: &SimulationBufferOptions, limits: &wgpu::Limits) -> SimulationBufferOptions {
+    let mut options = options.clone();
+    let most = (limits.max_storage_buffer_binding_size).min(limits.max_buffer_size);
+    let spheres = u64::from(options.spheres);
+    let path = u64::from(MOST_IMPACTS) * size_of::<GpuPiece>() as u64;
+    if spheres * path > most {
+        options.path_room = MOST_IMPACTS / 2;
+    }
+    let lists = if triangles(&options) > 0 { 2 } else { 1 };
+    let mut candidates = most / size_of::<GpuCandidate>() as u64 / lists;
+    if can_rest(&options) {
+        // As in `rests`.
+        let walls = options.simulation.walls.simple().len() as u64;
+        let contacts = most / size_of::<[u32; 4]>() as u64;
+        let others = spheres * (8 + 2 * walls);
+        candidates = candidates.min(contacts.saturating_sub(others) / (2 + 2 * lists));
+    }
+    options.limit_candidates(candidates);
+    options
 }
 
 /// Returns the options of the buffers for the search for spheres near triangles, or `None` without meshes.
@@ -313,6 +338,7 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
             Combine::Max => 4,
         },
         own_restitutions: options.spheres,
+        path_room: options.path_room,
         wall_restitutions,
         ..SimulationRequest::zeroed()
     }
@@ -384,7 +410,7 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
     let bodies = spheres + behind;
     made.array::<GpuBody>("bodies", "spheres of the simulation", bodies, target)?;
     made.array::<GpuTrack>("tracks", "tracks of the spheres", spheres, none)?;
-    let pieces = spheres * u64::from(MOST_IMPACTS);
+    let pieces = spheres * u64::from(options.path_room);
     made.array::<GpuPiece>("pieces", "paths of the spheres", pieces, none)?;
     compounds(made, &options.simulation.bodies)?;
     let pairs = u64::from(options.most_candidates());

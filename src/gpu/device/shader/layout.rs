@@ -465,7 +465,8 @@ layouts! {
         jumped: u32,
         combine: u32,
         own_restitutions: u32,
-        unused: [u32; 2],
+        path_room: u32,
+        unused: u32,
         wall_restitutions: [[f32; 4]; MOST_WALLS as usize / 4],
     }
 
