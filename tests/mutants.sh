@@ -364,7 +364,7 @@ mutant 'planes beside a triangle ignore half of it' shaders/walls/parts/triangle
 mutant 'spheres that miss a triangle by rounding errors certainly touch it' shaders/walls/parts/triangle_filter.wgsl \
     '+ at.error) < at.radius' '- at.error) < at.radius' "${gpu_walls[@]}" spheres_that_nearly
 mutant 'spheres that touch a triangle but for rounding errors certainly miss it' \
-    shaders/walls/parts/triangle_filter.wgsl '- sphere.radius - error)' '- sphere.radius)' "${gpu_walls[@]}" \
+    shaders/walls/parts/triangle_filter.wgsl '- at.radius - error)' '- at.radius)' "${gpu_walls[@]}" \
     spheres_that_nearly
 mutant 'a displaced sphere is as large as the sphere itself' src/lattice/reduced.rs \
     'GPU_SLACK: f32 = 8.0' 'GPU_SLACK: f32 = 0.0' "${far[@]}"
@@ -689,8 +689,8 @@ mutant 'rounding decides which pairs part' src/exact/parting.rs \
 mutant 'the device keeps pairs that part' shaders/shared/decide_found.wgsl \
     '(params.flags & FLAG_APPROACHING) != 0u' 'false' --test walls_gpu what_parts
 mutant 'the device keeps a pair that neither approaches nor parts' shaders/shared/exact_pair.wgsl \
-    'let approaches = carried8(growth(p, v)).b.w < 0;' \
-    'let rate = carried8(growth(p, v)); let approaches = rate.b.w < 0 || is_zero8(rate);' --test walls_gpu what_parts
+    'if carried8(growth(p, v)).b.w >= 0 {' 'let rate = carried8(growth(p, v)); if rate.b.w >= 0 && !is_zero8(rate) {' \
+    --test walls_gpu what_parts
 mutant 'the device keeps what leaves a hollow wall' shaders/walls/parts/wall_filter.wgsl \
     'outwards = -1.0;' '' --test walls_gpu what_parts
 mutant 'rounding decides on the device what approaches a wall' shaders/walls/parts/wall_filter.wgsl \

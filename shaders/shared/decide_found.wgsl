@@ -2,7 +2,7 @@
 // Nothing is read or written as a float.
 
 #import carom::{CAROM_GRAZING}
-#import exact_pair::{Displacement, HIT, MISS, OPEN, SphereWords, approaching, decide}
+#import exact_pair::{Displacement, MISS, OPEN, SphereWords, decide}
 #import wide_words::{nearest_product}
 #needs counters, params, sphere_words
 
@@ -27,13 +27,10 @@ struct Kept {
 fn decided_pair(found: vec4<u32>, by: Displacement) -> Kept {
     let i = words_of(found.x);
     let j = words_of((found.y & ~CAROM_GRAZING) + params.b_offset);
-    let decided = decide(i, j, by, params.given_dt & 0x7fffffffu);
-    var verdict = decided.verdict;
-    if verdict == HIT && decided.toi == 0u && (params.flags & FLAG_APPROACHING) != 0u {
-        verdict = approaching(i, j, by);
-    }
+    let approaching = (params.flags & FLAG_APPROACHING) != 0u;
+    let decided = decide(i, j, by, params.given_dt & 0x7fffffffu, approaching);
     var times = vec2<u32>(decided.toi, decided.depth);
-    var open = verdict == OPEN;
+    var open = decided.verdict == OPEN;
     // With previous centres, the length of the step has been 1 so far.
     let factor = params.given_times & 0x7fffffffu;
     if factor != ONE_BITS && times.x != 0u {
@@ -43,10 +40,10 @@ fn decided_pair(found: vec4<u32>, by: Displacement) -> Kept {
     }
     let trusted = (params.flags & FLAG_TRUSTED) != 0u;
     let mark = vec4<u32>(0u, select(CAROM_GRAZING, 0u, trusted), 0u, 0u);
-    if open || (!trusted && verdict == MISS) {
+    if open || (!trusted && decided.verdict == MISS) {
         return Kept(found | vec4<u32>(0u, CAROM_GRAZING, 0u, 0u), true);
     }
-    return Kept(vec4<u32>(found.xy, times) | mark, verdict != MISS);
+    return Kept(vec4<u32>(found.xy, times) | mark, decided.verdict != MISS);
 }
 
 fn place_of_kept(kept: Kept, local: u32) -> u32 {

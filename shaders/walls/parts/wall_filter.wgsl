@@ -64,15 +64,24 @@ fn growth_along(away: vec3<f32>, error: f32, v: vec3<f32>, speed: f32) -> Growth
     return Growth(rate, opaque(speed * (4.0 * error / distance + WALL_ERROR * EPSILON)) + LEAST_GROWTH);
 }
 
-// Leaves out a sphere that touches at the start and does not approach. `gap` is the gap at the start, with an error of at
-// most `error`. The gap from a convex wall, which only grows from then on, need not be certain. What is uncertain is
-// marked as grazing. Twin of `WideWall::parts` in `src/walls/wide.rs`.
-fn approaching(found: AtWall, gap: f32, error: f32, growth: Growth, convex: bool) -> AtWall {
+// Whether a sphere is left out because it touches at the start and does not approach.
+const STAYS = 0u;
+const LEAVES = 1u;
+const UNCERTAIN = 2u;
+
+// `gap` is the gap at the start, with an error of at most `error`. The gap from a convex wall, which only grows from then
+// on, need not be certain. Twin of `WideWall::parts` in `src/walls/wide.rs`.
+fn parting(gap: f32, error: f32, growth: Growth, convex: bool) -> u32 {
     if gap > error || growth.rate < -growth.error {
-        return found;
+        return STAYS;
     }
     let parts = growth.rate > growth.error && (convex || gap < -error);
-    return AtWall(found.may && !parts, false, found.toi, found.depth);
+    return select(UNCERTAIN, LEAVES, parts);
+}
+
+// What is uncertain is marked as grazing.
+fn without_parting(found: AtWall, parts: u32) -> AtWall {
+    return AtWall(found.may && parts != LEAVES, found.certain && parts == STAYS, found.toi, found.depth);
 }
 
 fn at_half_space(wall: CaromWall, sphere: Sphere, dt: f32) -> AtWall {
@@ -86,7 +95,8 @@ fn at_half_space(wall: CaromWall, sphere: Sphere, dt: f32) -> AtWall {
     let share = clamp(first / max(first - last, MIN_POSITIVE), 0.0, 1.0);
     let found = AtWall(touches.x, touches.y, select(share * dt, 0.0, first <= 0.0), max(-first, 0.0));
     if (params.flags & FLAG_APPROACHING) != 0u {
-        return approaching(found, first, error, growth_along(wall.direction, EPSILON, v, sum(abs(v))), true);
+        let growth = growth_along(wall.direction, EPSILON, v, sum(abs(v)));
+        return without_parting(found, parting(first, error, growth, true));
     }
     return found;
 }
@@ -158,7 +168,8 @@ fn filter_wall(wall: CaromWall, sphere: Sphere, shift: vec3<f32>, shift_size: f3
     }
     if found.may && (params.flags & FLAG_APPROACHING) != 0u {
         let gap = opaque(outwards * (length_of(at.p) - wall.size) - sphere.radius);
-        return approaching(found, gap, error, growth_along(at.p * outwards, error, at.v, at.speed), !hollow);
+        let growth = growth_along(at.p * outwards, error, at.v, at.speed);
+        return without_parting(found, parting(gap, error, growth, !hollow));
     }
     return found;
 }
