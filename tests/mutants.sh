@@ -652,10 +652,8 @@ mutant 'the restitution of a sphere does not matter at walls' shaders/dynamics/p
     'return combined(own_restitution(sphere), given);' 'return given;' --test dynamics_gpu restitution_of_its_own
 mutant 'restitutions are lost with a dropped recording' src/gpu/simulate/simulation.rs \
     'self.restitutions_changed |= edit.restitutions;' '' --test dynamics_gpu restitution_of_its_own
-mutant 'a path of four impacts gets eight' shaders/dynamics/parts/paths.wgsl \
-    'count < simulation_request.path_room' 'count < MOST_IMPACTS' --test dynamics_gpu on_a_small_device
 mutant 'candidates do not fit into the buffers' src/gpu/simulate/simulation.rs \
-    'options.limit_candidates(candidates);' '' --test dynamics_gpu on_a_small_device
+    'options.limit_candidates(candidates);' '' --test dynamics_gpu on_a_small_device --include-ignored
 mutant 'a wall that stops jumps back' src/dynamics/edits.rs \
     'Some(before) if stays => before.displacement(self.time),' 'Some(_) if stays => DVec3::ZERO,' \
     --test dynamics_edits a_wall_moves
@@ -784,6 +782,8 @@ mutant 'what rests slips along a sphere as far as it likes on the GPU' shaders/d
     'at_most(SLIP * body.radius / speed, true);' '' --test dynamics_gpu slides_down
 mutant 'crowded spheres do not collapse' shaders/dynamics/parts/paths.wgsl \
     'number).start - since < simulation.contact_time;' 'number).start < since;' --test dynamics_gpu collapses_at_once
+mutant 'a path of four impacts gets eight' shaders/dynamics/parts/paths.wgsl \
+    'count < simulation_request.path_room' 'count < MOST_IMPACTS' --test dynamics_gpu on_a_small_device --include-ignored
 mutant 'spheres hover when their support is gone on the GPU' shaders/dynamics/simulation_settle.wgsl \
     'at_most(fall, header.w != 0u);' '' --test dynamics_gpu knocked_away
 mutant 'a sphere that begins to fall gains energy' shaders/dynamics/simulation_commit.wgsl \

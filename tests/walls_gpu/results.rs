@@ -121,7 +121,7 @@ fn what_parts_is_left_out_on_the_device() {
     let mut periodic = buffers(&device, &with.clone().with_periodic());
     let mut out = [0; 2];
     let mut marked = [0; 4];
-    for seed in 0..60 {
+    for seed in 0..16 {
         let mut rng = Rng::with_seed(seed);
         let is_periodic = seed % 2 == 1;
         let (spheres, walls) = touching(&mut rng, is_periodic);
@@ -173,7 +173,7 @@ fn what_parts_is_left_out_on_the_device() {
         assert_eq!(exact(&device, buffers, &whole).collisions.pairs, all.pairs);
     }
     let [pairs, at_walls, listed, listed_at_walls] = marked;
-    assert!(out[0] > 1000 && out[1] > 500, "{out:?}");
+    assert!(out[0] > 250 && out[1] > 120, "{out:?}");
     assert!(
         10 * pairs < listed && 2 * at_walls < listed_at_walls,
         "{marked:?}"
