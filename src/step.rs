@@ -180,8 +180,6 @@ impl<'a, S: Copy> Step<'a, S> {
     /// assert_eq!(found.earliest()?[1].map(|first| first.partner), Some(Partner::Sphere(2)));
     /// # Ok::<(), carom::Error>(())
     /// ```
-    ///
-    /// `gpu::CollisionBuffers` refuses such a step.
     #[must_use]
     pub fn without_separating(mut self) -> Self {
         self.approaching = true;

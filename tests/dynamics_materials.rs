@@ -179,6 +179,33 @@ fn a_ball_comes_to_rest_whoever_lets_it_bounce() {
     }
 }
 
+/// A rule that takes all motion from what meets lets it rest: a ball on the floor, and another one on it. Both stay where they
+/// are, without further impacts.
+#[test]
+fn what_a_rule_stops_rests() {
+    let options = SimulationOptions::new()
+        .with_walls(Walls::from_iter([Wall::half_space([0.0, 1.0, 0.0], 0.0)]))
+        .with_gravity([0.0, -10.0, 0.0])
+        .with_contact_time(1e-3);
+    let balls = [0.75, 2.0].map(|y| HardSphere::new([0.0, y, 0.0], 0.5));
+    let mut simulation = simulation(&balls, options);
+    let stop = |_: &Encounter| Response::Each([Outcome::Velocity([0.0; 3]); 2]);
+    let mut impacts = 0;
+    for frame in 0..120 {
+        let report = simulation
+            .step_with(1.0 / 60.0, &stop)
+            .expect("it is possible");
+        if frame >= 60 {
+            impacts += report.sphere_impacts + report.wall_impacts;
+        }
+    }
+    assert_eq!(impacts, 0);
+    for (ball, height) in simulation.spheres().iter().zip([0.5, 1.5]) {
+        assert!((ball.center[1] - height).abs() < 1e-6, "{ball:?}");
+        assert_eq!(ball.velocity, [0.0; 3]);
+    }
+}
+
 #[test]
 fn a_rule_may_answer_for_each_of_two_spheres() {
     let balls = [

@@ -370,7 +370,7 @@ mutant 'planes beside a triangle ignore half of it' shaders/walls/parts/triangle
 mutant 'spheres that miss a triangle by rounding errors certainly touch it' shaders/walls/parts/triangle_filter.wgsl \
     '+ at.error) < at.radius' '- at.error) < at.radius' "${gpu_walls[@]}" spheres_that_nearly
 mutant 'spheres that touch a triangle but for rounding errors certainly miss it' \
-    shaders/walls/parts/triangle_filter.wgsl '- sphere.radius - error)' '- sphere.radius)' "${gpu_walls[@]}" \
+    shaders/walls/parts/triangle_filter.wgsl '- at.radius - error)' '- at.radius)' "${gpu_walls[@]}" \
     spheres_that_nearly
 mutant 'a displaced sphere is as large as the sphere itself' src/lattice/reduced.rs \
     'GPU_SLACK: f32 = 8.0' 'GPU_SLACK: f32 = 0.0' "${far[@]}"
@@ -664,6 +664,21 @@ mutant 'a step never ends early' src/dynamics/simulation.rs \
     ' && go_on()' '' --test dynamics_rest told_to
 mutant 'a substep beyond the limit of the step is an error' src/dynamics/simulation.rs \
     'if of_step && matches' 'if false && matches' --test dynamics_rest stops_the_clock
+mutant 'what rests on a sphere that is removed hovers' src/dynamics/edits.rs \
+    'self.disturb(|key| concerns(key, sphere));
+        self.passing' 'self.passing' --test dynamics_edits what_falls
+mutant 'what rests on a wall that goes hovers' src/dynamics/edits.rs \
+    'wake(&self.rest, &mut self.state, is_changed);' 'let _ = is_changed;' --test dynamics_edits what_falls
+mutant 'what a rule stops sinks' src/dynamics/rules.rs \
+    'approach.sum::<f64>() <= 0.0' 'approach.sum::<f64>() < 0.0' --test dynamics_materials rule_stops
+mutant 'three spheres share a restitution' shaders/dynamics/parts/rests.wgsl \
+    '.center[sphere % 3u]' '.center[0]' --test dynamics_gpu restitution_of_its_own
+mutant 'the restitution of a sphere does not matter at walls' shaders/dynamics/parts/rests.wgsl \
+    'return combined(own_restitution(sphere), given);' 'return given;' --test dynamics_gpu restitution_of_its_own
+mutant 'restitutions are lost with a dropped recording' src/gpu/simulate/simulation.rs \
+    'self.restitutions_changed |= edit.restitutions;' '' --test dynamics_gpu restitution_of_its_own
+mutant 'candidates do not fit into the buffers' src/gpu/simulate/simulation.rs \
+    'options.limit_candidates(candidates);' '' --test dynamics_gpu on_a_small_device --include-ignored
 mutant 'a wall that stops jumps back' src/dynamics/edits.rs \
     'Some(before) if stays => before.displacement(self.time),' 'Some(_) if stays => DVec3::ZERO,' \
     --test dynamics_edits a_wall_moves
@@ -694,6 +709,17 @@ mutant 'a pair that neither approaches nor parts is kept' src/exact/parting.rs \
     '!= Ordering::Less' '== Ordering::Greater' --test approaching that_part
 mutant 'rounding decides which pairs part' src/exact/parting.rs \
     'ERROR * size + f64::MIN_POSITIVE' '-1.0' --test approaching last_bit
+mutant 'the device keeps pairs that part' shaders/shared/decide_found.wgsl \
+    '(params.flags & FLAG_APPROACHING) != 0u' 'false' --test walls_gpu what_parts
+mutant 'the device keeps a pair that neither approaches nor parts' shaders/shared/exact_pair.wgsl \
+    'if carried8(growth(p, v)).b.w >= 0 {' 'let rate = carried8(growth(p, v)); if rate.b.w >= 0 && !is_zero8(rate) {' \
+    --test walls_gpu what_parts
+mutant 'the device keeps what leaves a hollow wall' shaders/walls/parts/wall_filter.wgsl \
+    'outwards = -1.0;' '' --test walls_gpu what_parts
+mutant 'rounding decides on the device what approaches a wall' shaders/walls/parts/wall_filter.wgsl \
+    'growth.rate < -growth.error' 'growth.rate <= 0.0' --test walls_gpu what_parts
+mutant 'the host keeps what leaves a wall' src/gpu/collide/walls.rs \
+    'step.approaching && toi' 'false && toi' --test walls_gpu what_parts
 mutant 'spheres that leave a hollow wall are kept' src/walls/round.rs \
     'outwards.reverse()' 'outwards' --test approaching that_part
 mutant 'a wall has the restitution of all walls' src/dynamics/walls.rs \
@@ -781,6 +807,8 @@ mutant 'what rests slips along a sphere as far as it likes on the GPU' shaders/d
     'at_most(SLIP * body.radius / speed, true);' '' --test dynamics_gpu slides_down
 mutant 'crowded spheres do not collapse' shaders/dynamics/parts/paths.wgsl \
     'number).start - since < simulation.contact_time;' 'number).start < since;' --test dynamics_gpu collapses_at_once
+mutant 'a path of four impacts gets eight' shaders/dynamics/parts/paths.wgsl \
+    'count < simulation_request.path_room' 'count < MOST_IMPACTS' --test dynamics_gpu on_a_small_device --include-ignored
 mutant 'spheres hover when their support is gone on the GPU' shaders/dynamics/simulation_settle.wgsl \
     'at_most(fall, header.w != 0u);' '' --test dynamics_gpu knocked_away
 mutant 'a sphere that begins to fall gains energy' shaders/dynamics/simulation_commit.wgsl \

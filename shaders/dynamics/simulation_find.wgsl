@@ -17,7 +17,7 @@
 #import invocation::{invocation}
 #import meeting::{Motion, round_meeting, straight_meeting}
 #import paths::{is_crowded, path_piece, slow_under_strain, strain_of}
-#import rests::{RESTS, is_held, link_of, slow_speed, wall_restitution}
+#import rests::{RESTS, is_held, link_of, pair_restitution, slow_speed, wall_restitution}
 #import round_spheres::{head_of, sphere_of_round}
 #import types::{WallLattice}
 
@@ -73,7 +73,7 @@ fn meeting(pair: Candidate, one: PathPiece, other: PathPiece, numbers: vec2<u32>
         let most = max(strain_of(pair.a), strain_of(pair.b));
         if held || most > 0.0 || is_crowded(pair.a, numbers.x) || is_crowded(pair.b, numbers.y) {
             let then = pair_motion(pair, one, other, start + time);
-            if is_waiting(direction(then.place), then, simulation_request.restitution, most, reach) {
+            if is_waiting(direction(then.place), then, pair_restitution(pair.a, pair.b), most, reach) {
                 return NEVER;
             }
         }
@@ -174,7 +174,7 @@ fn meeting_at_triangle(near: Candidate, piece: PathPiece, number: u32) -> f32 {
     if RESTS && wait < range && joins(near.a, piece, number) {
         let then = wall_motion(velocity, near.apart, piece, piece.start + wait);
         let normal = direction(facing(near.b, then.place).away);
-        if is_waiting(normal, then, wall_restitution(near.place_b), strain_of(near.a), radius) {
+        if is_waiting(normal, then, wall_restitution(near.a, near.place_b), strain_of(near.a), radius) {
             return NEVER;
         }
     }
@@ -230,7 +230,7 @@ fn earlier_at_wall(given: AtWall, sphere: u32, piece: PathPiece, piece_number: u
             if wall.kind != CAROM_HALF_SPACE {
                 normal = select(1.0, -1.0, is_hollow(wall)) * direction(then.place);
             }
-            if is_waiting(normal, then, wall_restitution(number), strain_of(sphere), body.radius) {
+            if is_waiting(normal, then, wall_restitution(sphere, number), strain_of(sphere), body.radius) {
                 continue;
             }
         }

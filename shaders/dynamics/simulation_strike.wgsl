@@ -15,7 +15,7 @@
 #import meeting::{Motion, RESTING}
 #import opaque::{opaque}
 #import paths::{has_room, path_piece, place_at}
-#import rests::{CURVED, HELD, RESTS, is_held, slow_speed, wall_restitution}
+#import rests::{CURVED, HELD, RESTS, is_held, pair_restitution, slow_speed, wall_restitution}
 #import round_spheres::{NEXT_LIST, append_to_round, head_of, list_for_round, mark_for_round, sphere_of_round}
 #import types::{Params}
 
@@ -213,7 +213,7 @@ fn turn(sphere: u32, last: PathPiece, time: f32, change: vec3<f32>, link: u32, h
         piece.velocity += gravity * time;
         piece.link |= select(0u, HELD, held);
     }
-    pieces[sphere * MOST_IMPACTS + count] = piece;
+    pieces[sphere * simulation_request.path_room + count] = piece;
     tracks[sphere].count = count + 1u;
     add_around(sphere);
 }
@@ -239,7 +239,7 @@ fn strike_pair(index: u32, time: f32) {
     let speeds = length(one.velocity) + length(other.velocity);
     let since = time - max(last_impact(pair.a, one), last_impact(pair.b, other));
     let approach = dot(motion.velocity, normal);
-    var restitution = simulation_request.restitution;
+    var restitution = pair_restitution(pair.a, pair.b);
     var least = least_separation(pressing, speeds);
     let inverse_masses = vec2<f32>(bodies[pair.a].inverse_mass, bodies[pair.b].inverse_mass);
     var held = vec2<bool>(false);
@@ -279,7 +279,7 @@ fn leave_wall(
     let towards = dot(motion.velocity, normal);
     let pressing = dot(motion.acceleration, normal) + bend;
     let slide = dot(sliding, sliding);
-    var restitution = wall_restitution(number);
+    var restitution = wall_restitution(sphere, number);
     var least = least_separation(pressing, speeds);
     var held = false;
     if RESTS {

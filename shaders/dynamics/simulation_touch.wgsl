@@ -92,7 +92,7 @@ fn touch(
 ) {
     let code = partner & PARTNER_MASK;
     let approach = dot(normal, velocity);
-    let is_slow = approach < slow_under_strain(slow_at(code, wall), both.strain, reach);
+    let is_slow = approach < slow_under_strain(slow_at((*listing).sphere, code, wall), both.strain, reach);
     // Crowded spheres collapse, so a gap that closes within the contact time is as good as none.
     let spreads = !((both.joins && is_slow) || both.crowded);
     var near = select(approach * simulation.contact_time, TOUCH * reach, is_slow);

@@ -27,7 +27,8 @@ struct Kept {
 fn decided_pair(found: vec4<u32>, by: Displacement) -> Kept {
     let i = words_of(found.x);
     let j = words_of((found.y & ~CAROM_GRAZING) + params.b_offset);
-    let decided = decide(i, j, by, params.given_dt & 0x7fffffffu);
+    let approaching = (params.flags & FLAG_APPROACHING) != 0u;
+    let decided = decide(i, j, by, params.given_dt & 0x7fffffffu, approaching);
     var times = vec2<u32>(decided.toi, decided.depth);
     var open = decided.verdict == OPEN;
     // With previous centres, the length of the step has been 1 so far.

@@ -164,8 +164,18 @@ fn sign_at(f: Digits20, u: Digits20, a: Digits20, s: i32) -> i32 {
     return sign20(plus20(plus20(times20(f, 16), times20(u, 8 * s)), times20(a, s * s)));
 }
 
-// `dt` is the bits of a float32 that is not negative.
-fn decide(i: SphereWords, j: SphereWords, by: Displacement, dt: u32) -> Decided {
+fn whole_motions(i: SphereWords, j: SphereWords) -> Whole {
+    return whole(vec4<u32>(i.motion.xyz, 0u), vec4<u32>(j.motion.xyz, 0u), Displacement());
+}
+
+// p·v, whose sign is that of the rate at which the distance of the centres changes.
+fn growth(p: Whole, v: Whole) -> Digits8 {
+    return plus8(plus8(product4(p.x, v.x), product4(p.y, v.y)), product4(p.z, v.z));
+}
+
+// `dt` is the bits of a float32 that is not negative. If `approaching`, two that touch at
+// the start and do not approach each other then are a miss. Twin of `src/exact/parting.rs`.
+fn decide(i: SphereWords, j: SphereWords, by: Displacement, dt: u32, approaching: bool) -> Decided {
     let miss = Decided(MISS, 0u, 0u);
     let open = Decided(OPEN, 0u, 0u);
     // The difference is then the sum of the radii.
@@ -176,7 +186,17 @@ fn decide(i: SphereWords, j: SphereWords, by: Displacement, dt: u32) -> Decided 
     let pp = plus8(plus8(square4(p.x), square4(p.y)), square4(p.z));
     let columns = plus8(pp, negative8(square4(p.w)));
     let c = carried8(columns);
-    if is_zero8(c) {
+    let touches = is_zero8(c);
+    if approaching && (touches || c.b.w < 0) {
+        let v = whole_motions(i, j);
+        if !v.exact {
+            return open;
+        }
+        if carried8(growth(p, v)).b.w >= 0 {
+            return miss;
+        }
+    }
+    if touches {
         return Decided(HIT, 0u, 0u);
     }
     if c.b.w < 0 {
@@ -203,12 +223,11 @@ fn decide(i: SphereWords, j: SphereWords, by: Displacement, dt: u32) -> Decided 
     if dt == 0u {
         return miss;
     }
-    let v = whole(vec4<u32>(i.motion.xyz, 0u), vec4<u32>(j.motion.xyz, 0u), Displacement());
+    let v = whole_motions(i, j);
     if !v.exact {
         return open;
     }
-    let approach = plus8(plus8(product4(p.x, v.x), product4(p.y, v.y)), product4(p.z, v.z));
-    let b = carried8(negative8(approach));
+    let b = carried8(negative8(growth(p, v)));
     if b.b.w < 0 || is_zero8(b) {
         return miss;
     }

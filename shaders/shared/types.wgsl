@@ -22,7 +22,8 @@ struct Params {
     // FLAG_TWO_SETS: only pairs with one sphere from each set count. FLAG_WATCH:
     // the driver may end long loops early, as llvmpipe does. FLAG_DECIDE: `decide`
     // decides the pairs that `pairs` has found. FLAG_TRUSTED: the device has passed
-    // its self-test. FLAG_SHORT_RECORDS: see `row_order.wgsl`.
+    // its self-test. FLAG_SHORT_RECORDS: see `row_order.wgsl`. FLAG_APPROACHING: what
+    // touches at the start and does not approach is left out.
     flags: u32,
     // Powers of 2 that convert the caller's lengths and velocities to the shaders'
     // units.

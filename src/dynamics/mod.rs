@@ -60,6 +60,7 @@ mod walls;
 mod work;
 
 pub use self::hard_sphere::HardSphere;
+pub(crate) use self::options::check_restitution;
 pub use self::options::{Combine, SimulationOptions};
 pub use self::report::{Impact, Partner, Removal, StepReport};
 pub use self::rules::{Encounter, Outcome, Response};

@@ -5,7 +5,11 @@ use rayon::prelude::*;
 
 use super::answer::{Arithmetic, Hit};
 use super::impact::impact;
+#[cfg(feature = "gpu")]
+use super::integers::numbers;
 use super::listed::{GRAZING, ImageCollision, Listed, Report, ReportedImage, ReportedPair};
+#[cfg(feature = "gpu")]
+use super::parting::parts;
 #[cfg(feature = "gpu")]
 use super::shift::Translation;
 use super::two_pairs::{Swept, sweep};
@@ -205,6 +209,8 @@ pub(crate) struct Settling<'a> {
     pub(crate) times: f32,
     /// To find errors of drivers.
     pub(crate) checked: bool,
+    /// Leaves out pairs that touch at the start and do not approach.
+    pub(crate) approaching: bool,
 }
 
 #[cfg(feature = "gpu")]
@@ -334,13 +340,19 @@ pub(crate) fn settle(
     let again = |pair: &Collision, k: usize| {
         let (a, b) = (pair.a, pair.b & !GRAZING);
         let [one, other] = spheres(a, b)?;
-        let (found, arithmetic) = match images.get(k) {
+        let (mut found, arithmetic) = match images.get(k) {
             None => impact(&one, &other, (), step.dt),
             Some(&image) => {
                 let shift = Translation::new(step.domain, image);
                 impact(&one, &other, shift, step.dt)
             }
         };
+        if step.approaching {
+            let image = images.get(k).copied().unwrap_or_default();
+            let spheres = [numbers(&one), numbers(&other)];
+            let part = || parts(&spheres, &step.domain.products(image));
+            found = found.filter(|hit| hit.toi != 0.0 || !part());
+        }
         let pair = found.map(|Hit { toi, depth }| Collision {
             a,
             b,
@@ -490,6 +502,7 @@ mod tests {
             dt: 0.0,
             times: 1.0,
             checked: false,
+            approaching: false,
         };
         for round in 0..2000 {
             let ordered = round % 2 == 0;

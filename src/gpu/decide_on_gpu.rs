@@ -34,7 +34,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) w
         let j = SphereWords(requests[at + 2u], requests[at + 3u]);
         let image = bitcast<vec3<i32>>(vec3<u32>(requests[at + 4u].w, requests[at + 5u].w, requests[at + 6u].w));
         let by = Displacement(requests[at + 4u].xyz, requests[at + 5u].xyz, requests[at + 6u].xyz, image);
-        let found = decide(i, j, by, requests[at + 7u].x);
+        let found = decide(i, j, by, requests[at + 7u].x, false);
         let product = nearest_product(requests[at + 7u].y, requests[at + 7u].z);
         decided[index] = vec4<u32>(found.verdict, found.toi, found.depth, select(0u, product.bits, product.normal));
     }

@@ -323,6 +323,7 @@ impl Gpu {
             dt: step.dt,
             times: 1.0,
             checked: self.checks,
+            approaching: false,
         };
         settle(spheres, &settling, pairs, images, Some(listing))
     }

@@ -3,14 +3,14 @@
 use carom::gpu::{
     Attribute, DeviceSpheres, SimulationBufferOptions, SimulationState, SimulationStatus, wgpu,
 };
-use carom::{Domain, Error, HardSphere, Mesh, Simulation, SimulationOptions, Wall, Walls};
+use carom::{Combine, Domain, Error, HardSphere, Mesh, Simulation, SimulationOptions, Wall, Walls};
 use glam::DVec3;
 
 use crate::device::Device;
 use crate::like_cpu::{assert_same_impacts, cube, random_spheres};
 use crate::meshes::box_mesh;
 use crate::triangles::three_balls;
-use crate::world::{World, all_impacts, periodic};
+use crate::world::{World, all_impacts, buffers, periodic, under_gravity};
 
 #[test]
 fn a_full_list_of_impacts_loses_none() {
@@ -554,6 +554,116 @@ fn a_mesh_moves_and_goes_as_each_recording_is_told() {
     refused(flat, "wall 0 is invalid");
     let none = world.buffers.set_wall_enabled(5, true).expect_err("none");
     assert!(none.to_string().contains("there are 5 walls"), "{none}");
+}
+
+/// The restitutions of spheres are combined with one another and with those of walls as `Combine` says, also with meshes and
+/// where spheres can rest. Each recording is told those that have changed, even if the one before was dropped.
+#[test]
+fn each_sphere_has_a_restitution_of_its_own() {
+    let combines: [(Combine, fn(f64, f64) -> f64); 4] = [
+        (Combine::Average, |a, b| 0.5 * (a + b)),
+        (Combine::Min, f64::min),
+        (Combine::Multiply, |a, b| a * b),
+        (Combine::Max, f64::max),
+    ];
+    let floor = Wall::half_space([1.0, 0.0, 0.0], 0.0).with_restitution(0.875);
+    let corners = vec![[0.25, 30.0, -5.0], [0.25, 40.0, 0.0], [0.25, 30.0, 5.0]];
+    let mesh = Mesh::new(corners, vec![[0, 1, 2]]).expect("a valid mesh");
+    let ball =
+        |x: f64, y: f64, u: f64| HardSphere::new([x, y, 0.0], 0.5).with_velocity([u, 0.0, 0.0]);
+    // After 0.5, balls 0 and 5 meet the floor and the mesh, and 1 and 2, and 3 and 4 one another.
+    let balls = [
+        ball(1.0, 0.0, -1.0),
+        ball(4.0, 10.0, 1.0),
+        ball(6.0, 10.0, -1.0),
+        ball(4.0, 20.0, 1.0),
+        ball(6.0, 20.0, -1.0),
+        ball(1.25, 33.0, -1.0),
+    ];
+    let own = vec![0.5, 0.75, 0.25, 1.0, 0.5, 0.25];
+    for (combine, of) in combines {
+        for with_mesh in [false, true] {
+            let mut walls = Walls::from_iter([floor]);
+            if with_mesh {
+                walls.push_mesh(mesh.clone().with_restitution(0.625));
+            }
+            let rules = SimulationOptions::new()
+                .with_walls(walls)
+                .with_restitutions(own.clone(), combine);
+            let options = SimulationBufferOptions::new(6).with_simulation(rules);
+            let mut world = World::new(&balls, &options);
+            let start = [&world.places, &world.motions].map(|buffer| world.device.read(buffer));
+            let speeds = |world: &World| world.spheres().iter().map(|s| s.velocity[0]).collect();
+            let assert_speeds = |world: &World, expected: &[f64]| {
+                let found: Vec<f64> = speeds(world);
+                for (found, expected) in found.iter().zip(expected) {
+                    assert!(
+                        (found - expected).abs() < 1e-6,
+                        "{combine:?}: {found} {expected}"
+                    );
+                }
+            };
+            world.advance(1.0);
+            let pairs = [of(0.75, 0.25), of(1.0, 0.5)];
+            let last = of(0.25, if with_mesh { 0.625 } else { 0.875 });
+            let [one, other] = pairs;
+            assert_speeds(&world, &[of(0.5, 0.875), -one, one, -other, other, last]);
+            // The same once more, with other restitutions.
+            for (k, e) in [(0, 0.125), (2, 0.875), (3, 0.0), (5, 1.0)] {
+                (world.buffers.set_restitution_of(k, e)).expect("a valid restitution");
+            }
+            let mut dropped = world.device.encoder();
+            world.record_into(&mut dropped, 1.0);
+            drop(dropped);
+            for (to, words) in [&world.places, &world.motions].iter().zip(&start) {
+                (world.device.queue).write_buffer(to, 0, bytemuck::cast_slice(words));
+            }
+            world.advance(1.0);
+            let [one, other] = [of(0.75, 0.875), of(0.0, 0.5)];
+            let last = of(1.0, if with_mesh { 0.625 } else { 0.875 });
+            assert_speeds(&world, &[of(0.125, 0.875), -one, one, -other, other, last]);
+            for (sphere, e, words) in [(6, 0.5, "made for 6"), (0, 1.5, "sphere 0 is 1.5")] {
+                let problem = world
+                    .buffers
+                    .set_restitution_of(sphere, e)
+                    .expect_err(words);
+                assert!(problem.to_string().contains(words), "{problem}");
+            }
+        }
+        // Where spheres can rest, a ball bounces with its own restitution, a slow one is elastic only if it is, and one
+        // without restitution stays.
+        let rules = under_gravity(
+            Walls::from_iter([Wall::half_space([0.0, 1.0, 0.0], 0.0)]),
+            [1.0, 1.0],
+            1e-3,
+        );
+        let rules = rules.with_restitutions(vec![0.0, 0.5, 1.0, 0.25], combine);
+        let drops: Vec<_> = [0.0, 2.0, 4.0, 6.0]
+            .map(|x| HardSphere::new([x, 1.0, 0.0], 0.5))
+            .to_vec();
+        let mut world = World::new(&drops, &buffers(4, &rules));
+        world.advance(0.5);
+        for (k, (ball, own)) in world
+            .spheres()
+            .iter()
+            .zip([0.0, 0.5, 1.0, 0.25])
+            .enumerate()
+        {
+            // After the fall of 0.5, and before the second impact.
+            let fallen = (2.0 * 0.5 / 9.8_f64).sqrt();
+            let speed = of(own, 1.0) * 9.8 * fallen;
+            let time = 0.5 - fallen;
+            if 2.0 * speed / 9.8 > time {
+                let height = 0.5 + speed * time - 4.9 * time * time;
+                assert!(
+                    (ball.center[1] - height).abs() < 1e-4,
+                    "{combine:?} {k} {ball:?}"
+                );
+            } else if speed == 0.0 {
+                assert!((ball.center[1] - 0.5).abs() < 1e-4 && ball.velocity[1].abs() < 1e-6);
+            }
+        }
+    }
 }
 
 /// Numbers of the rules may change between recordings. A ball flies on parabolas with each gravity in turn, and two balls

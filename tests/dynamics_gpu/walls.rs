@@ -1,11 +1,12 @@
 //! Tests of walls of simple shapes.
 
-use carom::gpu::SimulationBufferOptions;
-use carom::{HardSphere, Mesh, SimulationOptions, Sphere, Wall, Walls};
+use carom::gpu::{SimulationBufferOptions, wgpu};
+use carom::{HardSphere, Mesh, Simulation, SimulationOptions, Sphere, Wall, Walls};
 use fastrand::Rng;
 use glam::DVec3;
 
-use crate::like_cpu::{assert_like_cpu, random_spheres, with_mesh};
+use crate::device::Device;
+use crate::like_cpu::{assert_like_cpu, assert_same_impacts, random_spheres, with_mesh};
 use crate::meshes::box_mesh;
 use crate::world::{World, all_impacts, energy, periodic};
 
@@ -195,6 +196,40 @@ fn a_ball_with_more_impacts_than_others_ends_substeps_early_and_loses_no_impact(
         state.sphere_impacts > u64::from(6 * state.substeps),
         "{state:?}"
     );
+}
+
+/// If the paths of all spheres do not fit into a storage buffer, they have room for four impacts each, and there are fewer
+/// candidates. No impact is lost, and no more spheres fit.
+#[test]
+#[ignore = "it compiles all shaders for a device of its own"]
+fn on_a_small_device_paths_and_candidates_have_less_room() {
+    let limits = || wgpu::Limits {
+        max_storage_buffer_binding_size: 1 << 20,
+        ..wgpu::Limits::default()
+    };
+    let mut spheres = random_spheres(24, 2, 1.0);
+    let fixed = [30.0, 33.0].map(|x| HardSphere::new([x, 0.0, 0.0], 1.0).fixed());
+    let ball = HardSphere::new([31.5, 0.0, 0.0], 0.375).with_velocity([20.0, 0.0, 0.0]);
+    spheres.extend(fixed.into_iter().chain([ball]));
+    let rules = SimulationOptions::new();
+    // Eight impacts of each of 8000 spheres take 2 MB.
+    let options = SimulationBufferOptions::new(8000).with_simulation(rules.clone());
+    let device = Device::with_limits(limits());
+    let mut world = World::on(device, &spheres, &options.clone().with_impacts(4000));
+    let mut simulation =
+        Simulation::new(world.spheres(), rules.with_impact_list()).expect("a simulation");
+    let (state, found) = world.advance_with_list(2.5);
+    let report = simulation.step(2.5).expect("a step");
+    assert_same_impacts(&found, &report.impacts, &simulation, 2e-3);
+    assert!(state.sphere_impacts > 200, "{state:?}");
+    // The ball has as many impacts in a substep as its path has room for.
+    let most = u64::from(4 * state.substeps);
+    assert!(state.sphere_impacts > most * 3 / 4, "{state:?}");
+    assert!(state.sphere_impacts < most + 50, "{state:?}");
+    let pipeline = world.device.pipeline();
+    let more = pipeline.create_simulation(&SimulationBufferOptions::new(8200));
+    let problem = more.expect_err("the paths take too much").to_string();
+    assert!(problem.contains("paths of the spheres"), "{problem}");
 }
 
 #[test]

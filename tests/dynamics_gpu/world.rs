@@ -22,7 +22,14 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(spheres: &[HardSphere], options: &SimulationBufferOptions) -> Self {
-        let device = Device::real();
+        Self::on(Device::real(), spheres, options)
+    }
+
+    pub(crate) fn on(
+        device: Device,
+        spheres: &[HardSphere],
+        options: &SimulationBufferOptions,
+    ) -> Self {
         let pipeline = device.pipeline();
         let buffers = pipeline.create_simulation(options).expect("buffers");
         let words = |four: &dyn Fn(&HardSphere) -> [f64; 4]| -> Vec<u32> {

@@ -49,6 +49,13 @@ struct SimulationRequest {
     off: u32,
     changed: u32,
     jumped: u32,
+    // How the restitutions of two bodies give that of their impact (the constants COMBINE of `rests.wgsl`), or 0 if spheres
+    // have none of their own. Otherwise these are behind the spheres in the list of bodies, from this entry on.
+    combine: u32,
+    own_restitutions: u32,
+    // Number of impacts for which each path has room, at most MOST_IMPACTS.
+    path_room: u32,
+    unused: u32,
     // The restitution of each wall and mesh, four in a vector.
     wall_restitutions: array<vec4<f32>, MOST_WALLS / 4u>,
 }

@@ -18,7 +18,7 @@ fn path_piece(sphere: u32, number: u32) -> PathPiece {
         }
         return PathPiece(bodies[sphere].residue, 0.0, bodies[sphere].velocity, NEXT_NONE);
     }
-    return pieces[sphere * MOST_IMPACTS + number - 1u];
+    return pieces[sphere * simulation_request.path_room + number - 1u];
 }
 
 // Returns the position of a sphere at the time `time`, relative to its rounded centre at the start of the substep.
@@ -65,5 +65,5 @@ fn slow_under_strain(slow: f32, strain: f32, reach: f32) -> f32 {
 // Returns whether an impact can be added to the path of a sphere that has `count` of them. If a crowded sphere has a
 // further one, the substep ends before it, and all that touches the sphere collides at once.
 fn has_room(sphere: u32, count: u32) -> bool {
-    return count < MOST_IMPACTS && !(RESTS && is_crowded(sphere, count));
+    return count < simulation_request.path_room && !(RESTS && is_crowded(sphere, count));
 }

@@ -47,14 +47,55 @@ fn slow_speed(restitution: f32) -> f32 {
     return select(slow, slow * ELASTIC, restitution == 1.0);
 }
 
-// Returns the restitution of a wall or a mesh.
-fn wall_restitution(wall: u32) -> f32 {
-    return simulation_request.wall_restitutions[wall / 4u][wall % 4u];
+// The values of `SimulationRequest.combine`. Twin of `Combine` in `src/dynamics/options.rs`.
+const COMBINE_AVERAGE = 1u;
+const COMBINE_MIN = 2u;
+const COMBINE_MULTIPLY = 3u;
+
+fn combined(a: f32, b: f32) -> f32 {
+    switch simulation_request.combine {
+        case COMBINE_AVERAGE {
+            return 0.5 * (a + b);
+        }
+        case COMBINE_MIN {
+            return min(a, b);
+        }
+        case COMBINE_MULTIPLY {
+            return a * b;
+        }
+        default {
+            return max(a, b);
+        }
+    }
 }
 
-// Returns the approach speed below which an impact with a partner is slow. `partner` is the index of a sphere, or the
-// code of a wall or a triangle, and `wall` the number of this wall or of its mesh.
-fn slow_at(partner: u32, wall: u32) -> f32 {
-    let at_wall = partner >= NEXT_WALL;
-    return slow_speed(select(simulation_request.restitution, wall_restitution(wall), at_wall));
+// Each entry behind the spheres has the restitutions of three spheres.
+fn own_restitution(sphere: u32) -> f32 {
+    return bodies[simulation_request.own_restitutions + sphere / 3u].center[sphere % 3u];
+}
+
+// Returns the restitution of two spheres.
+fn pair_restitution(a: u32, b: u32) -> f32 {
+    if simulation_request.combine == 0u {
+        return simulation_request.restitution;
+    }
+    return combined(own_restitution(a), own_restitution(b));
+}
+
+// Returns the restitution of a sphere at a wall or a mesh.
+fn wall_restitution(sphere: u32, wall: u32) -> f32 {
+    let given = simulation_request.wall_restitutions[wall / 4u][wall % 4u];
+    if simulation_request.combine == 0u {
+        return given;
+    }
+    return combined(own_restitution(sphere), given);
+}
+
+// Returns the approach speed below which an impact of a sphere with a partner is slow. `partner` is the index of a sphere, or
+// the code of a wall or a triangle, and `wall` the number of this wall or of its mesh.
+fn slow_at(sphere: u32, partner: u32, wall: u32) -> f32 {
+    if partner >= NEXT_WALL {
+        return slow_speed(wall_restitution(sphere, wall));
+    }
+    return slow_speed(pair_restitution(sphere, partner));
 }

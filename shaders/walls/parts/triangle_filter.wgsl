@@ -5,7 +5,8 @@
 #import filter::{sum}
 #import opaque::{opaque, opaque3}
 #import types::{Sphere}
-#import wall_filter::{AtWall, length_of}
+#import wall_filter::{AtWall, STAYS, growth_along, length_of, parting, without_parting}
+#needs params
 
 // Positions are relative to the corner a.
 struct AtTriangle {
@@ -25,6 +26,22 @@ fn certainly_touches(at: AtTriangle, t: f32) -> bool {
 }
 
 fn filter_triangle(triangle: CaromTriangle, sphere: Sphere, shift: vec3<f32>, shift_size: f32, dt: f32) -> AtWall {
+    let at = at_triangle(triangle, sphere, shift, shift_size, dt);
+    // Before the search, which then needs no more registers.
+    var parts = STAYS;
+    if (params.flags & FLAG_APPROACHING) != 0u {
+        let away = opaque3(at.p - carom_nearest(at.p, at.b, at.c));
+        let distance = length_of(away);
+        // The computed nearest point is as near as the true one, except for the error. So it may be off by the square
+        // root of twice this error times the distance, and of its square.
+        let off = opaque(2.0 * sqrt(2.0 * at.error * (distance + at.error)) + at.error);
+        let growth = growth_along(away, off, at.v, sum(abs(at.v)));
+        parts = parting(opaque(distance - at.radius), at.error, growth, true);
+    }
+    return without_parting(found_at(at, dt), parts);
+}
+
+fn at_triangle(triangle: CaromTriangle, sphere: Sphere, shift: vec3<f32>, shift_size: f32, dt: f32) -> AtTriangle {
     let apart = opaque3(sphere.center - triangle.a);
     let p = opaque3(apart + shift);
     let v = opaque3(sphere.velocity - triangle.velocity);
@@ -32,8 +49,16 @@ fn filter_triangle(triangle: CaromTriangle, sphere: Sphere, shift: vec3<f32>, sh
     let c = opaque3(triangle.c - triangle.a);
     let size = sum(abs(apart)) + shift_size + sum(abs(v)) * dt + sum(abs(b)) + sum(abs(c)) + sphere.radius;
     let error = opaque(WALL_ERROR * EPSILON * size) + WALL_LEAST;
-    let at = AtTriangle(p, v, b, c, sphere.radius, error);
-    let depth = sphere.radius - length_of(p - carom_nearest(p, b, c));
+    return AtTriangle(p, v, b, c, sphere.radius, error);
+}
+
+fn found_at(at: AtTriangle, dt: f32) -> AtWall {
+    let p = at.p;
+    let v = at.v;
+    let b = at.b;
+    let c = at.c;
+    let error = at.error;
+    let depth = at.radius - length_of(p - carom_nearest(p, b, c));
     if depth > 0.0 {
         return AtWall(true, certainly_touches(at, 0.0), 0.0, depth);
     }
@@ -48,7 +73,7 @@ fn filter_triangle(triangle: CaromTriangle, sphere: Sphere, shift: vec3<f32>, sh
         let corner = max(max(dot(normal, b), dot(normal, c)), 0.0);
         let slope = opaque(dot(normal, v));
         // At the time t, reduced by the bound of the rounding errors.
-        let gap = opaque(dot(normal, q) - corner - sphere.radius - error);
+        let gap = opaque(dot(normal, q) - corner - at.radius - error);
         if !(gap > 0.0) {
             // Because of rounding, certain touch is tested slightly later.
             let later = min(t + 8.0 * error / max(-slope, MIN_POSITIVE), dt);

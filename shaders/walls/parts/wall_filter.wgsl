@@ -6,6 +6,10 @@
 #import impact::{rough_impact}
 #import opaque::{opaque, opaque3}
 #import types::{Sphere}
+#needs params
+
+// Covers the underflow of products and components of velocities.
+const LEAST_GROWTH = 64.0 * MIN_POSITIVE;
 
 // `may` is false for a certain miss, `certain` true for a certain touch. Time and depth
 // are estimates.
@@ -18,23 +22,25 @@ struct AtWall {
 
 // Relative to a sphere or a cylinder, for a cylinder perpendicular to its axis. `size`
 // bounds the sum of the position, the displacement, the wall's size and the sphere's
-// radius, with which the rounding errors grow.
+// radius, with which the rounding errors grow. `speed` bounds that along all axes.
 struct Relative {
     p: vec3<f32>,
     v: vec3<f32>,
     size: f32,
+    speed: f32,
 }
 
 fn relative(wall: CaromWall, sphere: Sphere, shift: vec3<f32>, shift_size: f32, dt: f32) -> Relative {
     let apart = opaque3(sphere.center - wall.point);
     var p = opaque3(apart + shift);
     var v = opaque3(sphere.velocity - wall.velocity);
-    let size = sum(abs(apart)) + shift_size + sum(abs(v)) * dt + wall.size + sphere.radius;
+    let speed = sum(abs(v));
+    let size = sum(abs(apart)) + shift_size + speed * dt + wall.size + sphere.radius;
     if wall.kind == CAROM_SOLID_CYLINDER || wall.kind == CAROM_HOLLOW_CYLINDER {
         p = opaque3(cross(wall.direction, p));
         v = opaque3(cross(wall.direction, v));
     }
-    return Relative(p, v, size);
+    return Relative(p, v, size, speed);
 }
 
 // From the gaps at the start and the end, one of which must be the smallest, and a
@@ -42,6 +48,40 @@ fn relative(wall: CaromWall, sphere: Sphere, shift: vec3<f32>, shift_size: f32, 
 fn by_gaps(first: f32, last: f32, error: f32) -> vec2<bool> {
     let least = min(first, last);
     return vec2<bool>(least <= error, least < -error);
+}
+
+// How the gap between a sphere and a wall changes at the start: the rate at which it grows, with a bound of its error.
+struct Growth {
+    rate: f32,
+    error: f32,
+}
+
+// `away` is the vector from the wall, or to it from inside, along which the gap is measured, and `error` a bound of the
+// error of this vector. The rounding errors of `v` grow with `speed`.
+fn growth_along(away: vec3<f32>, error: f32, v: vec3<f32>, speed: f32) -> Growth {
+    let distance = length_of(away);
+    let rate = opaque(dot(opaque3(away / distance), v));
+    return Growth(rate, opaque(speed * (4.0 * error / distance + WALL_ERROR * EPSILON)) + LEAST_GROWTH);
+}
+
+// Whether a sphere is left out because it touches at the start and does not approach.
+const STAYS = 0u;
+const LEAVES = 1u;
+const UNCERTAIN = 2u;
+
+// `gap` is the gap at the start, with an error of at most `error`. The gap from a convex wall, which only grows from then
+// on, need not be certain. Twin of `WideWall::parts` in `src/walls/wide.rs`.
+fn parting(gap: f32, error: f32, growth: Growth, convex: bool) -> u32 {
+    if gap > error || growth.rate < -growth.error {
+        return STAYS;
+    }
+    let parts = growth.rate > growth.error && (convex || gap < -error);
+    return select(UNCERTAIN, LEAVES, parts);
+}
+
+// What is uncertain is marked as grazing.
+fn without_parting(found: AtWall, parts: u32) -> AtWall {
+    return AtWall(found.may && parts != LEAVES, found.certain && parts == STAYS, found.toi, found.depth);
 }
 
 fn at_half_space(wall: CaromWall, sphere: Sphere, dt: f32) -> AtWall {
@@ -53,7 +93,12 @@ fn at_half_space(wall: CaromWall, sphere: Sphere, dt: f32) -> AtWall {
     let last = opaque(first + approach);
     let touches = by_gaps(first, last, error);
     let share = clamp(first / max(first - last, MIN_POSITIVE), 0.0, 1.0);
-    return AtWall(touches.x, touches.y, select(share * dt, 0.0, first <= 0.0), max(-first, 0.0));
+    let found = AtWall(touches.x, touches.y, select(share * dt, 0.0, first <= 0.0), max(-first, 0.0));
+    if (params.flags & FLAG_APPROACHING) != 0u {
+        let growth = growth_along(wall.direction, EPSILON, v, sum(abs(v)));
+        return without_parting(found, parting(first, error, growth, true));
+    }
+    return found;
 }
 
 fn length_of(v: vec3<f32>) -> f32 {
@@ -112,8 +157,19 @@ fn filter_wall(wall: CaromWall, sphere: Sphere, shift: vec3<f32>, shift_size: f3
     }
     let at = relative(wall, sphere, shift, shift_size, dt);
     let error = opaque(WALL_ERROR * EPSILON * at.size) + WALL_LEAST;
-    if wall.kind == CAROM_HOLLOW_SPHERE || wall.kind == CAROM_HOLLOW_CYLINDER {
-        return at_hollow(wall, sphere, at, error, dt);
+    let hollow = wall.kind == CAROM_HOLLOW_SPHERE || wall.kind == CAROM_HOLLOW_CYLINDER;
+    var found: AtWall;
+    var outwards = 1.0;
+    if hollow {
+        found = at_hollow(wall, sphere, at, error, dt);
+        outwards = -1.0;
+    } else {
+        found = at_solid(wall, sphere, at, error, dt);
     }
-    return at_solid(wall, sphere, at, error, dt);
+    if found.may && (params.flags & FLAG_APPROACHING) != 0u {
+        let gap = opaque(outwards * (length_of(at.p) - wall.size) - sphere.radius);
+        let growth = growth_along(at.p * outwards, error, at.v, at.speed);
+        return without_parting(found, parting(gap, error, growth, !hollow));
+    }
+    return found;
 }

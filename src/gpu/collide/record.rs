@@ -33,8 +33,11 @@ impl RecordableSpheres for DeviceSpheres<'_> {}
 
 impl sealed::Recordable for Spheres<'_> {
     fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
-        let &Step { domain, .. } = step;
-        refuse_approaching(step)?;
+        let &Step {
+            domain,
+            approaching,
+            ..
+        } = step;
         let (dt, walls) = (step.dt(), step.walls());
         domain.check::<f32>()?;
         let walls = StepWalls::new(walls, dt, 1.0, &domain, buffers.last_walls())?;
@@ -43,7 +46,12 @@ impl sealed::Recordable for Spheres<'_> {
         let mut packed = std::mem::take(&mut buffers.packed);
         let ready = step.in_slices(&mut packed).and_then(|(first, second)| {
             let step = HostStep::checked(first, second, dt, domain, alone)?;
-            buffers.ready_host(&step, Extras::of_walls(walls.as_ref()), None)
+            let extras = Extras {
+                walls: walls.as_ref(),
+                approaching,
+                ..Extras::default()
+            };
+            buffers.ready_host(&step, extras, None)
         });
         buffers.packed = packed;
         ready
@@ -59,7 +67,6 @@ impl sealed::Recordable for Spheres<'_> {
 
 impl sealed::Recordable for DeviceSpheres<'_> {
     fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
-        refuse_approaching(step)?;
         check_dt(step.dt())?;
         step.domain.check::<f32>()?;
         buffers.ready_device(step, None)
@@ -71,16 +78,6 @@ impl sealed::Recordable for DeviceSpheres<'_> {
     ) -> Result<Ready, Error> {
         neighbor_search::ready_device(search, buffers)
     }
-}
-
-fn refuse_approaching<S>(step: &Step<'_, S>) -> Result<(), Error> {
-    if step.approaching {
-        return Err(Error::Unsupported {
-            what: "steps without separating pairs",
-            place: "in `CollisionBuffers`",
-        });
-    }
-    Ok(())
 }
 
 impl CollisionBuffers {
@@ -97,7 +94,8 @@ impl CollisionBuffers {
     /// The encoder must be created by the device of the pipeline. carom cannot check this. With an
     /// encoder of another device, wgpu reports an error when the application finishes the encoder. The encoder and
     /// the buffers of the application must also be of the wgpu instance of this device: with those of another instance,
-    /// wgpu panics.
+    /// wgpu panics. A buffer of the application that is
+    /// still mapped when the encoder is submitted is an error of wgpu, and the tickets return [`Error::NotSubmitted`].
     ///
     /// A recording reuses the upload buffer of an earlier recording that has run, if there is one
     /// that is large enough. Otherwise it creates a new one. An upload buffer cannot be reused if
@@ -111,8 +109,7 @@ impl CollisionBuffers {
     /// - [`Error::InvalidSphere`] if a sphere on the host has an invalid value, [`Error::ColumnLength`] or
     ///   [`Error::InvalidColumn`] if columns of spheres on the host differ in length or have no values.
     /// - [`Error::InvalidDomain`] if the edges of a periodic domain are out of range or span no
-    ///   cell, [`Error::Unsupported`] if the cell is too small or too skewed for a GPU, or for a step
-    ///   [`without_separating`](Step::without_separating) pairs, and
+    ///   cell, [`Error::Unsupported`] if the cell is too small or too skewed for a GPU, and
     ///   [`Error::NotAskedFor`] if the buffers were created without
     ///   [`BufferOptions::with_periodic`](crate::gpu::BufferOptions::with_periodic).
     /// - [`Error::InvalidWall`] if a wall has an invalid value or does not repeat with a periodic

@@ -10,7 +10,7 @@ use super::stages::Recording;
 use super::walls::StepWalls;
 use crate::gpu::device::context::Late;
 use crate::gpu::device::shader::constants::{
-    FLAG_DECIDE, FLAG_SHORT_RECORDS, FLAG_TRUSTED, FLAG_WATCH,
+    FLAG_APPROACHING, FLAG_DECIDE, FLAG_SHORT_RECORDS, FLAG_TRUSTED, FLAG_WATCH,
 };
 use crate::gpu::device::shader::layout::{GpuLattice, NeighborRequest, Params, SourceLayout};
 use crate::gpu::device::timing::TimedBy;
@@ -56,15 +56,8 @@ impl InnerStep {
 pub(crate) struct Extras<'a> {
     pub(crate) walls: Option<&'a StepWalls>,
     pub(crate) request: Option<NeighborRequest>,
-}
-
-impl<'a> Extras<'a> {
-    pub(crate) fn of_walls(walls: Option<&'a StepWalls>) -> Self {
-        Self {
-            walls,
-            ..Self::default()
-        }
-    }
+    /// Leaves out what touches at the start and does not approach.
+    pub(crate) approaching: bool,
 }
 
 /// As [`Sphere`] lays them out.
@@ -209,7 +202,11 @@ impl CollisionBuffers {
         let extent = domain.extent().max(skin);
         loading.layouts[0].domain_extent = extent.max(extent_of(walls));
         let times = [own_dt, times];
-        let extras = Extras { walls, request };
+        let extras = Extras {
+            walls,
+            request,
+            approaching: step.approaching,
+        };
         let mut recorded = self.about(times, second.is_some(), domain, lattice.as_ref(), extras);
         recorded.sources = loading.late.clone();
         self.ready(params, [&[]; 2], lattice, extras, Some(loading), recorded)
@@ -304,6 +301,7 @@ impl CollisionBuffers {
             period: self.timing.as_ref().map_or(0.0, |timing| timing.period),
             spheres: self.buffers.capacity.spheres,
             walls: extras.walls.map(StepWalls::shared),
+            approaching: extras.approaching,
             trusted: false,
             sources: Late::default(),
         }
@@ -356,11 +354,18 @@ impl CollisionBuffers {
         loading: Option<Loading>,
         mut recorded: Recorded,
     ) -> Result<Ready, Error> {
-        let Extras { walls, request } = extras;
-        let params = Params {
+        let Extras {
+            walls,
+            request,
+            approaching,
+        } = extras;
+        let mut params = Params {
             serial: recorded.serial,
             ..self.with_capacities(params)
         };
+        if approaching {
+            params.flags |= FLAG_APPROACHING;
+        }
         recorded.trusted = params.flags & FLAG_TRUSTED != 0;
         let room = self.buffers.capacity.wall_collisions;
         let wall_params = StepWalls::params(walls, &recorded.domain, room);

@@ -7,7 +7,8 @@ use bytemuck::Zeroable;
 use glam::DVec3;
 
 use crate::dynamics::surface::{adjoined, surroundings};
-use crate::exact::{GRAZING, Hit, Translation};
+use crate::exact::integers::numbers;
+use crate::exact::{GRAZING, Hit, Settling, Translation};
 use crate::gpu::device::shader::layout::{
     GatheredWall, GpuMeshBox, GpuMeshTriangle, GpuTriangle, GpuWall, GpuWallLattice, WallParams,
 };
@@ -392,9 +393,9 @@ pub(crate) fn decide(
     gathered: &[GatheredWall],
     images: &[[i32; 3]],
     walls: &Walls,
-    domain: &Domain,
-    dt: f32,
+    step: &Settling<'_>,
 ) -> Result<(Vec<WallCollision>, Vec<[i32; 3]>), Error> {
+    let &Settling { domain, dt, .. } = step;
     let mut found = crate::memory::allocate(gathered.len(), "the list of wall collisions")?;
     for (index, gathered) in gathered.iter().enumerate() {
         let &GatheredWall {
@@ -418,7 +419,14 @@ pub(crate) fn decide(
                 triangle.and_then(|triangle| triangle.impact(&ball, shift, dt))
             }
         };
+        let parts = || {
+            let wall = walls.wide(number as usize);
+            wall.is_some_and(|wall| wall.parts(&numbers(&ball), &domain.products(image)))
+        };
         if let Some(Hit { toi, depth }) = impact {
+            if step.approaching && toi == 0.0 && parts() {
+                continue;
+            }
             let hit = WallCollision {
                 sphere,
                 wall: number,

@@ -46,6 +46,7 @@ pub(crate) struct Upload<'a> {
 struct UploadCopy {
     from: u64,
     to: wgpu::Buffer,
+    offset: u64,
     size: u64,
 }
 
@@ -53,6 +54,16 @@ impl<'a> Upload<'a> {
     /// Adds the contents of the buffer `to` as parts that follow each other. Their room is
     /// that of `to`, so that the upload buffer suffices for recordings with more values.
     pub(crate) fn add<const N: usize>(&mut self, to: &wgpu::Buffer, parts: [&'a [u8]; N]) {
+        self.add_at(to, 0, parts);
+    }
+
+    /// Adds the contents of the buffer `to` from `offset` on.
+    pub(crate) fn add_at<const N: usize>(
+        &mut self,
+        to: &wgpu::Buffer,
+        offset: u64,
+        parts: [&'a [u8]; N],
+    ) {
         let from = self.size;
         let mut end = from;
         for bytes in parts.into_iter().filter(|bytes| !bytes.is_empty()) {
@@ -63,10 +74,14 @@ impl<'a> Upload<'a> {
             self.copies.push(UploadCopy {
                 from,
                 to: to.clone(),
+                offset,
                 size: end - from,
             });
         }
-        self.size += to.size().next_multiple_of(wgpu::MAP_ALIGNMENT);
+        self.size += to
+            .size()
+            .saturating_sub(offset)
+            .next_multiple_of(wgpu::MAP_ALIGNMENT);
     }
 }
 
@@ -265,8 +280,14 @@ impl Written {
     /// wgpu maps the upload buffer again after the submission of `encoder` has run.
     pub(crate) fn record(self, encoder: &mut wgpu::CommandEncoder) -> Submitted {
         let Self { release, copies } = self;
-        for UploadCopy { from, to, size } in copies {
-            encoder.copy_buffer_to_buffer(&release.buffer, from, &to, 0, size);
+        for copy in copies {
+            let UploadCopy {
+                from,
+                to,
+                offset,
+                size,
+            } = copy;
+            encoder.copy_buffer_to_buffer(&release.buffer, from, &to, offset, size);
         }
         let submitted = Submitted(release.state.clone());
         let buffer = release.buffer.clone();

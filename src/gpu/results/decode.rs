@@ -40,6 +40,8 @@ pub(crate) struct Recorded {
     pub(crate) period: f32,
     pub(crate) spheres: u64,
     pub(crate) walls: Option<Arc<Walls>>,
+    /// Leaves out what touches at the start and does not approach.
+    pub(crate) approaching: bool,
     /// Otherwise, all pairs are marked as grazing.
     pub(crate) trusted: bool,
     /// Of the bind groups with the application's buffers.
@@ -271,16 +273,18 @@ impl Read {
             times,
             domain,
             walls,
+            approaching,
             ..
         } = self.recorded;
         let walls = walls.unwrap_or_default();
-        let (mut walls, wall_images) = decide(&gathered_walls, &wall_images, &walls, &domain, dt)?;
         let step = Settling {
             domain: &domain,
             dt,
             times,
             checked: false,
+            approaching,
         };
+        let (mut walls, wall_images) = decide(&gathered_walls, &wall_images, &walls, &step)?;
         let grazing = settle(spheres, &step, &mut pairs, &mut images, None)?.grazing;
         if domain.is_open() {
             images.clear();

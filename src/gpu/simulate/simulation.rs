@@ -13,6 +13,7 @@ use wgpu::BufferUsages;
 
 use super::simulation_options::SimulationBufferOptions;
 use super::simulation_state::{SimulationImpacts, SimulationState};
+use crate::dynamics::check_restitution;
 use crate::gpu::collide::collision_buffers::CollisionBuffers;
 use crate::gpu::collide::neighbors::indirect;
 use crate::gpu::collide::options::BufferOptions;
@@ -42,7 +43,7 @@ use crate::gpu::results::summary::WALL;
 use crate::gpu::results::ticket::Ticket;
 use crate::lattice::duals;
 use crate::validate::check_dt;
-use crate::{Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Wall, Walls};
+use crate::{Combine, Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Wall, Walls};
 
 /// Number of rounds between two searches for further candidates. These searches are for spheres
 /// that have moved farther than their pads.
@@ -124,8 +125,10 @@ pub struct SimulationBuffers {
     /// Cleared before each substep, if spheres can rest.
     changes: Option<wgpu::Buffer>,
     request: SimulationRequest,
-    /// The walls that recordings change which may not have been submitted yet: the bits `changed` and `jumped`.
-    edits: Vec<(u32, u32, Submitted)>,
+    /// What recordings change that may not have been submitted yet.
+    edits: Vec<(Edit, Submitted)>,
+    /// Whether the next recording writes the restitutions of spheres.
+    restitutions_changed: bool,
     /// The dispatches of a substep before the search for candidate pairs, and after it.
     before: Vec<Dispatch>,
     after: Vec<Dispatch>,
@@ -145,6 +148,14 @@ struct MeshSearch {
     collisions: CollisionBuffers,
     search: InnerStep,
     triangles: u32,
+}
+
+/// What a recording changes: the bits `changed` and `jumped` of walls, and whether it writes the restitutions of spheres.
+#[derive(Clone, Copy)]
+struct Edit {
+    changed: u32,
+    jumped: u32,
+    restitutions: bool,
 }
 
 /// The dispatches that read and write the application's buffers.
@@ -180,6 +191,7 @@ impl CollisionPipeline {
         options: &SimulationBufferOptions,
     ) -> Result<SimulationBuffers, Error> {
         options.check()?;
+        let options = &fitted(options, &self.kernels.context.limits);
         let late = Late::default();
         let create = |search: BufferOptions| self.with_capacity(&search, search.capacity(), &late);
         let collisions = create(search_options(options, options.spheres))?;
@@ -200,6 +212,7 @@ impl CollisionPipeline {
         options: &SimulationBufferOptions,
     ) -> Result<SimulationBuffers, Error> {
         options.check()?;
+        let options = &fitted(options, &self.kernels.context.limits);
         let search = search_options(options, options.spheres);
         let collisions = self.create_buffers_async(&search).await?;
         let mesh = match mesh_search_options(options) {
@@ -210,6 +223,29 @@ impl CollisionPipeline {
         let make = || SimulationBuffers::new(kernels.clone(), options.clone(), collisions, mesh);
         kernels.context.scoped_async(make).await
     }
+}
+
+/// Returns options with the usual capacity for candidates and the usual room of paths, or with less if these do not fit into
+/// the storage buffers of the device. Then the substeps are shorter.
+fn fitted(options: &SimulationBufferOptions, limits: &wgpu::Limits) -> SimulationBufferOptions {
+    let mut options = options.clone();
+    let most = (limits.max_storage_buffer_binding_size).min(limits.max_buffer_size);
+    let spheres = u64::from(options.spheres);
+    let path = u64::from(MOST_IMPACTS) * size_of::<GpuPiece>() as u64;
+    if spheres * path > most {
+        options.path_room = MOST_IMPACTS / 2;
+    }
+    let lists = if triangles(&options) > 0 { 2 } else { 1 };
+    let mut candidates = most / size_of::<GpuCandidate>() as u64 / lists;
+    if can_rest(&options) {
+        // As in `rests`.
+        let walls = options.simulation.walls.simple().len() as u64;
+        let contacts = most / size_of::<[u32; 4]>() as u64;
+        let others = spheres * (8 + 2 * walls);
+        candidates = candidates.min(contacts.saturating_sub(others) / (2 + 2 * lists));
+    }
+    options.limit_candidates(candidates);
+    options
 }
 
 /// Returns the options of the buffers for the search for spheres near triangles, or `None` without meshes.
@@ -271,7 +307,6 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
     let own = (walls.simple().iter().map(Wall::restitution))
         .chain(walls.meshes().iter().map(Mesh::restitution))
         .map(|own| own.unwrap_or(simulation.wall_restitution));
-    let least = own.clone();
     let mut wall_restitutions = [[0.0; 4]; MOST_WALLS as usize / 4];
     for (entry, own) in wall_restitutions.as_flattened_mut().iter_mut().zip(own) {
         *entry = own as f32;
@@ -283,7 +318,7 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
         corner: domain.origin_f32(),
         periodic: u32::from(!domain.is_open()),
         restitution: simulation.restitution as f32,
-        least_restitution: least.fold(simulation.restitution, f64::min) as f32,
+        least_restitution: least_restitution(options),
         contact_time: simulation.contact_time as f32,
         impacts: options.impacts_per_substep() as f32,
         walls: simulation.walls.simple().len() as u32,
@@ -295,9 +330,42 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
         triangles: triangles(options),
         one_sided: simulation.one_sided_meshes.into(),
         most_remaining: options.most_remaining.min(f32::MAX),
+        combine: match simulation.combine {
+            _ if simulation.restitutions.is_empty() => 0,
+            Combine::Average => 1,
+            Combine::Min => 2,
+            Combine::Multiply => 3,
+            Combine::Max => 4,
+        },
+        own_restitutions: options.spheres,
+        path_room: options.path_room,
         wall_restitutions,
         ..SimulationRequest::zeroed()
     }
+}
+
+/// Returns a restitution that no impact is below.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the kernels compute in float32"
+)]
+fn least_restitution(options: &SimulationBufferOptions) -> f32 {
+    let simulation = &options.simulation;
+    let walls = &simulation.walls;
+    let own = (walls.simple().iter().map(Wall::restitution))
+        .chain(walls.meshes().iter().map(Mesh::restitution))
+        .map(|own| own.unwrap_or(simulation.wall_restitution));
+    let at_walls = own.fold(1.0, f64::min);
+    let of_spheres = simulation.restitutions.iter().copied();
+    let least = match of_spheres.reduce(f64::min) {
+        None => at_walls.min(simulation.restitution),
+        // Each way to combine two numbers grows with both.
+        Some(least) => {
+            let with = |other| simulation.combine.of([least, other]);
+            with(least).min(with(at_walls))
+        }
+    };
+    least as f32
 }
 
 /// Returns whether spheres can rest.
@@ -338,9 +406,11 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
     let state = made.one::<GpuSimulation>("simulation", "state of the simulation", usage)?;
     let what = "counters of the simulation";
     made.one::<SimulationCounters>("simulation_counters", what, none)?;
-    made.array::<GpuBody>("bodies", "spheres of the simulation", spheres, none)?;
+    let behind = options.simulation.restitutions.len().div_ceil(3) as u64;
+    let bodies = spheres + behind;
+    made.array::<GpuBody>("bodies", "spheres of the simulation", bodies, target)?;
     made.array::<GpuTrack>("tracks", "tracks of the spheres", spheres, none)?;
-    let pieces = spheres * u64::from(MOST_IMPACTS);
+    let pieces = spheres * u64::from(options.path_room);
     made.array::<GpuPiece>("pieces", "paths of the spheres", pieces, none)?;
     compounds(made, &options.simulation.bodies)?;
     let pairs = u64::from(options.most_candidates());
@@ -749,6 +819,7 @@ impl SimulationBuffers {
         Ok(Self {
             request: request(&options),
             edits: Vec::new(),
+            restitutions_changed: !options.simulation.restitutions.is_empty(),
             search: collisions.inner_step(domain)?,
             kernels: kernels.clone(),
             options,
@@ -842,14 +913,18 @@ impl SimulationBuffers {
         let ends = self.ends(spheres, count)?;
         let serial = self.request.serial.wrapping_add(1).max(1);
         let request = &mut self.request;
-        self.edits.retain(|(changed, jumped, submitted)| {
-            // The encoder was dropped, so the walls change with this recording.
+        self.edits.retain(|(edit, submitted)| {
+            // The encoder was dropped, so this recording makes the changes.
             if submitted.never() {
-                request.changed |= changed;
-                request.jumped |= jumped;
+                request.changed |= edit.changed;
+                request.jumped |= edit.jumped;
+                self.restitutions_changed |= edit.restitutions;
             }
             submitted.perhaps()
         });
+        if self.restitutions_changed {
+            self.request.least_restitution = least_restitution(&self.options);
+        }
         let layout = ends.layout;
         let request = SimulationRequest {
             duration,
@@ -874,6 +949,12 @@ impl SimulationBuffers {
             let of_lattices = self.named.buffer("simulation_lattices")?;
             upload.add(of_lattices, [bytemuck::cast_slice(lattices)]);
         }
+        let restitutions = self.own_restitutions()?;
+        if !restitutions.is_empty() {
+            let offset = u64::from(self.options.spheres) * size_of::<GpuBody>() as u64;
+            let bytes = [bytemuck::cast_slice(&restitutions)];
+            upload.add_at(self.named.buffer("bodies")?, offset, bytes);
+        }
         (self.search).add_to(&mut upload, &self.collisions.buffers);
         if let Some(mesh) = &self.mesh {
             mesh.search.add_to(&mut upload, &mesh.collisions.buffers);
@@ -881,12 +962,17 @@ impl SimulationBuffers {
         let (context, most) = (&self.kernels.context, self.options.recordings);
         let written = self.uploads.write(context, most, upload)?;
         let submitted = written.record(encoder);
-        if request.changed != 0 {
-            self.edits
-                .push((request.changed, request.jumped, submitted));
+        let edit = Edit {
+            changed: request.changed,
+            jumped: request.jumped,
+            restitutions: !restitutions.is_empty(),
+        };
+        if edit.changed != 0 || edit.restitutions {
+            self.edits.push((edit, submitted));
         }
         self.request.serial = serial;
         (self.request.changed, self.request.jumped) = (0, 0);
+        self.restitutions_changed = false;
         pass(
             encoder,
             "carom simulation",
@@ -898,6 +984,28 @@ impl SimulationBuffers {
         pass(encoder, "carom simulation", &ends.store);
         self.sources = ends.late;
         Ok(())
+    }
+
+    /// Returns the restitutions of spheres as they are behind the spheres in the list of bodies, or nothing if the device
+    /// has them.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the kernels compute in float32"
+    )]
+    fn own_restitutions(&self) -> Result<Vec<GpuBody>, Error> {
+        let given = &self.options.simulation.restitutions;
+        if !self.restitutions_changed {
+            return Ok(Vec::new());
+        }
+        let mut bodies = crate::memory::allocate(given.len().div_ceil(3), "restitutions")?;
+        bodies.extend(given.chunks(3).map(|three| {
+            let mut body = GpuBody::zeroed();
+            for (to, &own) in body.center.iter_mut().zip(three) {
+                *to = own as f32;
+            }
+            body
+        }));
+        Ok(bodies)
     }
 
     /// Sets the number of substeps of later recordings:
@@ -939,6 +1047,31 @@ impl SimulationBuffers {
     /// [`Error::InvalidSimulation`] if it is not from 0 to 1.
     pub fn set_wall_restitution(&mut self, restitution: f64) -> Result<(), Error> {
         self.change(|options| options.wall_restitution = restitution)
+    }
+
+    /// Sets the coefficient of restitution of one sphere in later recordings, as in
+    /// [`SimulationOptions::with_restitutions`], which must have given one to each sphere.
+    ///
+    /// # Errors
+    /// [`Error::InvalidSimulation`] if it is not from 0 to 1, if there is no room for such a sphere, or if the buffers were
+    /// created without restitutions of spheres.
+    pub fn set_restitution_of(&mut self, sphere: usize, restitution: f64) -> Result<(), Error> {
+        check_restitution(format_args!("restitution of sphere {sphere}"), restitution)?;
+        let list = &mut self.options.simulation.restitutions;
+        let count = list.len();
+        let Some(own) = list.get_mut(sphere) else {
+            return Err(Error::InvalidSimulation {
+                problem: if count == 0 {
+                    "spheres have no restitutions of their own; create the buffers with `SimulationOptions::with_restitutions`"
+                        .into()
+                } else {
+                    format!("there is no sphere {sphere}: the buffers were made for {count}")
+                },
+            });
+        };
+        *own = restitution;
+        self.restitutions_changed = true;
+        Ok(())
     }
 
     /// Sets the contact time in later recordings: see [`SimulationOptions::with_contact_time`].

@@ -1,11 +1,14 @@
 //! Options of a hard-sphere simulation on the GPU.
 
-use crate::gpu::device::shader::constants::MOST_WALLS;
+use crate::gpu::device::shader::constants::{MOST_IMPACTS, MOST_WALLS};
 use crate::gpu::device::shader::layout::GpuWallLattice;
 use crate::{Error, SimulationOptions};
 
 /// Largest target for the mean number of impacts of each sphere in a substep, and the default.
 const MOST_IMPACTS_PER_SUBSTEP: f64 = 0.2;
+
+/// If candidates do not fit into the buffers of the device, there is room for at least so many for each sphere.
+const LEAST_CANDIDATES: u64 = 3;
 
 /// Largest capacity for candidates. The shaders store the number of a candidate pair in 27 bits.
 const MOST_CANDIDATES: u32 = (1 << 27) - 1;
@@ -29,15 +32,21 @@ pub struct SimulationBufferOptions {
     pub(crate) recordings: u32,
     pub(crate) most_remaining: f32,
     impacts: Option<u32>,
+    /// Number of impacts for which each path has room.
+    pub(crate) path_room: u32,
     pub(crate) simulation: SimulationOptions,
 }
 
 impl SimulationBufferOptions {
     /// Returns the default options for at most `spheres` spheres, at least 1: elastic spheres in open space. A sphere
-    /// takes some 520 bytes. With meshes, a sphere takes some 170 bytes more, and each triangle some 320 bytes.
+    /// takes some 520 bytes, and its candidates more ([`with_candidates`](Self::with_candidates)). With meshes, a sphere takes
+    /// some 170 bytes more, and each triangle some 320 bytes. If spheres can rest, a sphere takes 180 bytes more, 32 for
+    /// each wall, and 64 for each candidate.
     ///
-    /// A device with `wgpu::Limits::default()` holds some 523 000 spheres, because a storage buffer has at most 128 MiB. For
-    /// more, request the device with the limits of its adapter.
+    /// A device with `wgpu::Limits::default()`, whose storage buffers have at most 128 MiB, holds 1 048 576 spheres, or
+    /// 699 000 with meshes. If spheres can rest, it holds 262 000 with six walls, and some 15 000 fewer with each
+    /// further one. From about half of these numbers on, substeps are shorter, because there is less room for candidates and
+    /// for the impacts of a sphere in a substep. For more spheres, request the device with the limits of its adapter.
     pub fn new(spheres: u32) -> Self {
         Self {
             spheres,
@@ -47,12 +56,14 @@ impl SimulationBufferOptions {
             recordings: 4,
             most_remaining: f32::INFINITY,
             impacts: None,
+            path_room: MOST_IMPACTS,
             simulation: SimulationOptions::new(),
         }
     }
 
     /// Sets the capacity for candidates (pairs of spheres that may meet in a substep), from 1 to 2²⁷ − 1, at some 60
-    /// bytes each. The default is eight times the number of spheres plus 1024. A substep with more candidates is
+    /// bytes each. The default is eight times the number of spheres plus 1024, or what the storage buffers of the device have
+    /// room for. A substep with more candidates is
     /// rolled back, and the next one is shorter.
     ///
     /// Two spheres of one compound body take room in the list of candidates, too, if they are close
@@ -133,12 +144,11 @@ impl SimulationBufferOptions {
     ///   such walls, spheres may be at most 20 cells away from the periodic cell.
     /// - [`with_impacts_per_substep`](SimulationOptions::with_impacts_per_substep) may be at most 0.2, the default on
     ///   a GPU.
-    /// - [`with_bodies`](SimulationOptions::with_bodies) must have as many entries as the buffers have room for
-    ///   spheres, or none.
+    /// - [`with_bodies`](SimulationOptions::with_bodies) and [`with_restitutions`](SimulationOptions::with_restitutions)
+    ///   must have as many entries as the buffers have room for spheres, or none.
     /// - [`with_max_impacts`](SimulationOptions::with_max_impacts) and
     ///   [`with_max_step_impacts`](SimulationOptions::with_max_step_impacts) must not be set.
-    /// - No sphere may have a restitution of its own, and
-    ///   [`with_contact_changes`](SimulationOptions::with_contact_changes) must not be set.
+    /// - [`with_contact_changes`](SimulationOptions::with_contact_changes) must not be set.
     /// - [`with_groups`](SimulationOptions::with_groups) must not be set, because collision groups of spheres on a GPU
     ///   are in [`DeviceSpheres::with_groups`](crate::gpu::DeviceSpheres::with_groups).
     ///
@@ -153,6 +163,15 @@ impl SimulationBufferOptions {
     pub(crate) fn impacts_per_substep(&self) -> f64 {
         let impacts = self.simulation.impacts_per_substep;
         impacts.unwrap_or(MOST_IMPACTS_PER_SUBSTEP)
+    }
+
+    /// Reduces the usual capacity for candidates to `most`.
+    pub(crate) fn limit_candidates(&mut self, most: u64) {
+        let usual = self.most_candidates();
+        if self.candidates.is_none() && most < usual.into() {
+            let least = LEAST_CANDIDATES * u64::from(self.spheres);
+            self.candidates = u32::try_from(most.max(least)).ok();
+        }
     }
 
     pub(crate) fn most_candidates(&self) -> u32 {
@@ -195,13 +214,6 @@ impl SimulationBufferOptions {
             ));
         }
         rules.check(self.spheres as usize)?;
-        if !rules.restitutions.is_empty() {
-            return invalid(
-                "a sphere has a restitution of its own, which a simulation on a GPU does not support; use \
-                 `SimulationOptions::with_restitution`, or `carom::Simulation`"
-                    .into(),
-            );
-        }
         if self.most_candidates() > MOST_CANDIDATES {
             return invalid(format!(
                 "the capacity for candidates is {}, but must be at most {MOST_CANDIDATES}",

@@ -44,6 +44,8 @@ pub(crate) const FLAG_DECIDE: u32 = 4;
 pub(crate) const FLAG_TRUSTED: u32 = 8;
 /// Records of pairs in rows lack the index of the row.
 pub(crate) const FLAG_SHORT_RECORDS: u32 = 16;
+/// Leaves out what touches at the start of the step and does not approach.
+pub(crate) const FLAG_APPROACHING: u32 = 32;
 
 pub(crate) const MOTION_NONE: u32 = 0;
 pub(crate) const MOTION_VELOCITY: u32 = 1;
@@ -103,6 +105,7 @@ constants! {
     FLAG_DECIDE: u32 = FLAG_DECIDE;
     FLAG_TRUSTED: u32 = FLAG_TRUSTED;
     FLAG_SHORT_RECORDS: u32 = FLAG_SHORT_RECORDS;
+    FLAG_APPROACHING: u32 = FLAG_APPROACHING;
     MOTION_NONE: u32 = MOTION_NONE;
     MOTION_PREVIOUS: u32 = MOTION_PREVIOUS;
     NO_SIZE_CLASS: u32 = u32::MAX;

@@ -463,6 +463,10 @@ layouts! {
         off: u32,
         changed: u32,
         jumped: u32,
+        combine: u32,
+        own_restitutions: u32,
+        path_room: u32,
+        unused: u32,
         wall_restitutions: [[f32; 4]; MOST_WALLS as usize / 4],
     }
 
