@@ -645,13 +645,6 @@ mutant 'searches do not count for the limit of a step' src/dynamics/work.rs \
     'self.0.saturating_sub(before.0) / Self::IMPACT' '0' --test dynamics across_many_periodic_cells
 mutant 'images of spheres do not count for the limit of a step' src/dynamics/neighbors.rs \
     'work.add(Work::IMAGE, search.check_images()?);' 'search.check_images()?;' --test dynamics across_many_periodic_cells
-mutant 'images of walls do not count for the limit of a step' src/dynamics/walls.rs \
-    'found.work.add(Work::IMAGE, near.statistics.proxies);' '' --test dynamics across_many_periodic_cells
-mutant 'failed attempts at a substep do not count for the limit of a step' src/dynamics/simulation.rs \
-    'work.since(before) >= left' 'false' --test dynamics across_many_periodic_cells
-mutant 'the images of a rod have no limit' src/dynamics/walls.rs \
-    'let (needed, limit) = (self.images, self.most_images);' 'let (needed, limit) = (0, self.most_images);' \
-    --test dynamics across_many_periodic_cells
 mutant 'masses whose momenta overflow are taken' src/dynamics/hard_sphere.rs \
     '(LEAST_MASS..=MOST_MASS).contains' '(f64::MIN_POSITIVE..=f64::MAX).contains' --test dynamics overflow
 mutant 'a step that the time cannot hold is taken' src/dynamics/simulation.rs \
@@ -664,11 +657,6 @@ mutant 'a step never ends early' src/dynamics/simulation.rs \
     ' && go_on()' '' --test dynamics_rest told_to
 mutant 'a substep beyond the limit of the step is an error' src/dynamics/simulation.rs \
     'if of_step && matches' 'if false && matches' --test dynamics_rest stops_the_clock
-mutant 'what rests on a sphere that is removed hovers' src/dynamics/edits.rs \
-    'self.disturb(|key| concerns(key, sphere));
-        self.passing' 'self.passing' --test dynamics_edits what_falls
-mutant 'what rests on a wall that goes hovers' src/dynamics/edits.rs \
-    'wake(&self.rest, &mut self.state, is_changed);' 'let _ = is_changed;' --test dynamics_edits what_falls
 mutant 'what a rule stops sinks' src/dynamics/rules.rs \
     'approach.sum::<f64>() <= 0.0' 'approach.sum::<f64>() < 0.0' --test dynamics_materials rule_stops
 mutant 'three spheres share a restitution' shaders/dynamics/parts/rests.wgsl \
