@@ -60,6 +60,7 @@ mod walls;
 mod work;
 
 pub use self::hard_sphere::HardSphere;
+#[cfg(feature = "gpu")]
 pub(crate) use self::options::check_restitution;
 pub use self::options::{Combine, SimulationOptions};
 pub use self::report::{Impact, Partner, Removal, StepReport};

@@ -560,7 +560,8 @@ fn a_mesh_moves_and_goes_as_each_recording_is_told() {
 /// where spheres can rest. Each recording is told those that have changed, even if the one before was dropped.
 #[test]
 fn each_sphere_has_a_restitution_of_its_own() {
-    let combines: [(Combine, fn(f64, f64) -> f64); 4] = [
+    type Of = fn(f64, f64) -> f64;
+    let combines: [(Combine, Of); 4] = [
         (Combine::Average, |a, b| 0.5 * (a + b)),
         (Combine::Min, f64::min),
         (Combine::Multiply, |a, b| a * b),
