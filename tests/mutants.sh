@@ -286,10 +286,8 @@ mutant 'repeats at the borders of tasks stay' src/exact/decide.rs \
     'self.repeats.push(at);' '' --lib parts_of_a_list
 mutant 'disorder at the borders of tasks stays' src/exact/decide.rs \
     'other.unordered || last > next' 'other.unordered' --lib parts_of_a_list
-mutant 'spheres are not checked while they are copied' src/support/validate.rs \
-    '        self.valid
-' '        true
-' --test limits out_of_range
+mutant 'what is wrong with some of the spheres is forgotten' src/support/validate.rs \
+    'self.valid && other.valid' 'self.valid' --test walls many_spheres_keep
 mutant '< instead of <= at the closest approach' src/exact/integers.rs \
     '&closing * &closing >= ' '&closing * &closing > ' --test reference a_tangent_pass
 mutant '< instead of <= at the end of the step' src/exact/integers.rs \
