@@ -29,6 +29,17 @@ pub(crate) struct Plan {
     pub(crate) lasting: bool,
 }
 
+impl Plan {
+    /// The allocations that may grow with the input: not small ones, nor the buffers of constant size of `std::io`.
+    pub(crate) const GROWING: Self = Self {
+        before: 0,
+        least: 2048,
+        ignored: [8192, 1 << 16, 0, 0],
+        threads: false,
+        lasting: false,
+    };
+}
+
 /// The control of a program, or of this one.
 pub(crate) struct Faults {
     file: File,

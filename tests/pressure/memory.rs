@@ -9,15 +9,6 @@ use crate::faults::{Faults, Plan};
 
 static FAULTS: Mutex<Option<Faults>> = Mutex::new(None);
 
-/// As in the walk through all failing allocations (`crates/formats/tests/memory.rs`).
-const PLAN: Plan = Plan {
-    before: 0,
-    least: 2048,
-    ignored: [8192, 1 << 16, 0, 0],
-    threads: false,
-    lasting: false,
-};
-
 fn faults() -> MutexGuard<'static, Option<Faults>> {
     FAULTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -37,7 +28,10 @@ pub(crate) fn armed<R>(rng: &mut Rng, call: impl FnOnce() -> R) -> R {
     match &*faults {
         Some(faults) if rng.u8(..4) == 0 => {
             let before = rng.i64(..30);
-            let armed = faults.set(Plan { before, ..PLAN });
+            let armed = faults.set(Plan {
+                before,
+                ..Plan::GROWING
+            });
             armed.expect("the control is a file");
             let result = call();
             faults.end();

@@ -25,13 +25,7 @@ use faults::{Faults, Plan};
 
 type Test = Result<(), Box<dyn std::error::Error>>;
 
-const PLAN: Plan = Plan {
-    before: 0,
-    least: 2048,
-    ignored: [8192, 1 << 16, 0, 0],
-    threads: false,
-    lasting: false,
-};
+const PLAN: Plan = Plan::GROWING;
 
 /// A row of numbers from 0 to 1 without a pattern.
 fn numbers() -> impl FnMut() -> f32 {

@@ -183,7 +183,8 @@ class Simulation:
         Largest number of impacts of one sphere in a substep, 100 000 by default.
     max_step_impacts : int, optional
         Largest number of impacts in a step, ten million and ten thousand for each sphere by default. A substep counts as one
-        more impact, and so do about two periodic images, or 64 pairs, that are searched. The first substep that reaches the limit is the last one of the step, which then ends early.
+        more impact, and so do about two periodic images, or 64 pairs, that are searched. The first substep that reaches the
+        limit is the last one of the step, which then ends early.
     impacts_per_substep : float, optional
         Target for the mean number of impacts of a sphere in a substep, 0.4 by default.
 
