@@ -417,14 +417,13 @@ impl Simulation {
         let mut result = Ok(());
         let most = self.options.max_step_impacts(self.spheres.len());
         let before = self.substep.candidates.work;
-        let left = |simulation: &Self, report: &StepReport| {
+        let is_left = |simulation: &Self, report: &StepReport| {
             let impacts = report.sphere_impacts + report.wall_impacts + report.substeps;
             let searches = simulation.substep.candidates.work.since(before);
-            most.saturating_sub(impacts.saturating_add(searches))
+            impacts.saturating_add(searches) < most
         };
-        while self.time < end && left(self, &report) > 0 && go_on() {
-            let left = left(self, &report);
-            match self.advance(end, least, left, rule, &mut report) {
+        while self.time < end && is_left(self, &report) && go_on() {
+            match self.advance(end, least, rule, &mut report) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
@@ -502,12 +501,11 @@ impl Simulation {
 
     /// Advances the simulation by one substep, but not beyond the time `end`. Impacts do not make
     /// the substep shorter than `least`. Returns whether it has advanced: not if the substep alone has more impacts than
-    /// the step may have, or if attempts at it have taken as long as the `left` impacts of the step.
+    /// the step may have.
     fn advance(
         &mut self,
         end: f64,
         least: f64,
-        left: u64,
         rule: ResponseRule<'_>,
         report: &mut StepReport,
     ) -> Result<bool, Error> {
@@ -538,7 +536,6 @@ impl Simulation {
             self.state.sort(&self.lattice)?;
         }
         let mixed = self.is_mixed();
-        let before = self.substep.candidates.work;
         let mut last = copied(&self.state.last)?;
         for last in &mut last {
             *last -= self.time;
@@ -598,12 +595,8 @@ impl Simulation {
                     let candidates = &mut self.substep.candidates;
                     let at_rest = candidates.search(&mut self.detector, &start, 0.0);
                     candidates.forget();
-                    let work = candidates.work;
                     at_rest?;
                     self.pace.shorten(duration, shortest);
-                    if work.since(before) >= left {
-                        return Ok(false);
-                    }
                 }
             }
             duration = self.pace.next(&self.state.spheres, &self.options);
