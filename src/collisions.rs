@@ -29,7 +29,7 @@ pub struct Collisions<T: Number = f32> {
     /// collision groups leave out. They are sorted by sphere indices (a, b), or by time after
     /// [`sort_by_time`](Self::sort_by_time).
     ///
-    /// In a periodic domain ([`Domain`](crate::Domain)), the image of a pair is the image (periodic copy) of
+    /// In a periodic domain ([`Domain`](crate::Domain)), the image of a pair is the image of
     /// sphere b that sphere a touches. A pair of spheres is listed once for each image that touches, sorted by
     /// the image. If a sphere touches an image of itself, a equals b, and the first component of the image
     /// that is not 0 is positive.
@@ -41,7 +41,7 @@ pub struct Collisions<T: Number = f32> {
     /// step. A sphere is listed once for each wall that it touches, unless collision groups leave
     /// this out. Sorted by sphere and by wall. Empty for a step without walls.
     ///
-    /// In a periodic domain, the image of an entry is the image (periodic copy) of the sphere that touches the
+    /// In a periodic domain, the image of an entry is the image of the sphere that touches the
     /// wall. A sphere is listed once for each of its images that touches the wall, sorted by the image. Some
     /// walls, such as a floor, do not change if they are displaced along an edge of the domain. For such a
     /// wall, the component of the image along this edge is 0.

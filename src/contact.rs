@@ -29,7 +29,7 @@ impl Collision {
         self.contact_shifted(a, b, ())
     }
 
-    /// Returns the contact of sphere `a` with image (periodic copy) `image` of sphere `b` in a periodic
+    /// Returns the contact of sphere `a` with image `image` of sphere `b` in a periodic
     /// domain, like [`contact`](Self::contact). Sphere `a` is not displaced.
     ///
     /// ```

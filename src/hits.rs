@@ -6,7 +6,7 @@ use std::ops::Deref;
 use crate::Error;
 use crate::memory::collect;
 
-/// A list of things that touch, such as pairs of spheres, each with its image (periodic copy).
+/// A list of things that touch, such as pairs of spheres, each with its image.
 ///
 /// A `Hits` dereferences to the slice of its entries. The images are in a list beside them, which is empty in
 /// open space. The methods of this type keep each entry together with its image.

@@ -221,8 +221,7 @@ fn check_length<T: Numbers>(what: &'static str, length: f64) -> Result<(), Error
 /// `None` if it has moved too far.
 type Wrapped = Option<[i32; 3]>;
 
-/// A neighbour list: pairs of particles (i, j), sorted by i, then by j, then by image (periodic copy
-/// of j).
+/// A neighbour list: pairs of particles (i, j), sorted by i, then by j, then by image of j.
 ///
 /// The list has a pair if the exact distance of its two particles, computed from their float32 or float64
 /// coordinates without rounding, is at most the cutoff (or the sum of their radii). With a skin,
@@ -258,7 +257,7 @@ pub struct NeighborList<T: Number = f32> {
 impl<T: Number> NeighborList<T> {
     /// Returns the indices i and j of the two particles of each entry.
     ///
-    /// In a periodic domain, the image of an entry is the image (periodic copy) of particle j that is the
+    /// In a periodic domain, the image of an entry is the image of particle j that is the
     /// neighbour of particle i, as multiples of the domain's three edges.
     pub fn pairs(&self) -> &Hits<[u32; 2]> {
         &self.pairs

@@ -1,8 +1,8 @@
 //! The input of a time step: the moving spheres and the duration of the step.
 //!
 //! [`Detector`](crate::Detector) converts a [`Step`] to an [`UncheckedStep`], with all spheres in one slice.
-//! Checking an [`UncheckedStep`] gives a [`CheckedStep`]; the GPU backend checks the spheres while it copies them. `src/gpu/input/host_step.rs` handles a step that an
-//! application records on its own GPU device.
+//! Checking an [`UncheckedStep`] gives a [`CheckedStep`]; the GPU backend checks the spheres while it copies them.
+//! `src/gpu/input/host_step.rs` handles a step that an application records on its own GPU device.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -137,7 +137,7 @@ impl<'a, S: Copy> Step<'a, S> {
 
     /// Returns the same step in a domain instead of open space.
     ///
-    /// In a periodic domain, a sphere also touches the images (periodic copies) of other spheres and of
+    /// In a periodic domain, a sphere also touches the images of other spheres and of
     /// itself. The image of each pair in [`Collisions::pairs`](crate::Collisions::pairs) is that of sphere b.
     /// Different steps may have different domains.
     #[must_use]

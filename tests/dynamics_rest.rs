@@ -753,6 +753,11 @@ fn piles_have_the_same_bytes_for_any_number_of_threads() {
 }
 
 /// Piles and rows of many sizes, restitutions and contact times for 60 simulated seconds.
+///
+/// In the worst frames of what was run (2026-11-27), rows had 5200 impacts and 2500 substeps, piles of up to 40 balls
+/// 10 000 and 710 (with e ≤ 0.9, 630 and 350, 800 and 590), and a pile of 200, with e = 0.5 and a contact time of 10⁻³,
+/// 20 000 and 17. This pile took 60 ms a frame on one core while it was poured, most of it for joint impacts. Rows of 200
+/// discs overlapped by up to 8·10⁻⁴ with a contact time of 0.1, otherwise by 3·10⁻⁵.
 #[test]
 #[ignore = "takes hours; run it with `--ignored --nocapture`"]
 fn all_piles_and_rows_come_to_rest() {

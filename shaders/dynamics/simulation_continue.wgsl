@@ -1,9 +1,8 @@
-// Begins the next round of a substep of hard-sphere dynamics, or ends the rounds. A round adds impacts to the
-// paths of spheres or removes them. If a round has changed paths, the entry point `main` begins the next round.
-// Otherwise, `main` ends the rounds. Then other kernels give a wider pad to each sphere that has moved farther
-// than its pad. Finally, the entry point `verify` begins another round for these spheres, unless the substep has
-// to be rolled back. If no further round is needed and the path of a sphere has no room for an impact, `verify`
-// ends the substep before this impact. Each entry point is dispatched as one invocation.
+// Begins the next round of a substep of hard-sphere dynamics, or ends the rounds. If a round has changed paths, the
+// entry point `main` begins the next round. Otherwise, `main` ends the rounds. Then other kernels give a wider pad to
+// each sphere that has left its pad. Finally, the entry point `verify` begins another round for these spheres, unless
+// the substep has to be rolled back. If no further round is needed and the path of a sphere has no room for an impact,
+// `verify` ends the substep before this impact. Each entry point is dispatched as one invocation.
 
 #import carom::{CAROM_INCOMPLETE, CaromResults, CaromSimulation}
 #import dispatch::{DispatchArguments, dispatch_over}

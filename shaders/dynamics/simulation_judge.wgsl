@@ -35,23 +35,20 @@ const NEARLY_FULL = 0.75;
 const FEW_IMPACTS = 8.0;
 // A substep that ends early, after less than this fraction of the planned time, hardly takes any time.
 const COLLAPSED = 1e-6;
-// A round adds impacts to the paths of spheres or removes them. Each substep has a limited number of
-// rounds. If it uses more than this share of them, the next substep is shorter.
+// If a substep uses more than this share of its rounds, the next one is shorter.
 const ROUNDS = 0.75;
 // The pad of a sphere is at least `pad_speed` times the duration of the substep. `pad_speed` is
 // multiplied by `FASTER` after a substep in which a sphere moved farther than its pad, and by `SLOWER`
 // after any other. One increase makes up for about 20 decreases, so about one substep in twenty is
-// rolled back. In open space, a sphere that moves farther than its pad gets a wider one in the same
-// substep. Then `pad_speed` grows only if more than the share `MANY` of all spheres, or more than half
-// of MOST_LEFT spheres, got wider pads.
+// rolled back. In open space, `pad_speed` grows only if more than the share `MANY` of all spheres, or more
+// than half of MOST_LEFT spheres, got wider pads in the substep.
 const FASTER = 1.25;
 const MANY = 0.006;
-// A grid marks the cells near spheres that have moved farther than their pads. The edge of its cells
-// is this number times the mean of (radius + pad) over all spheres.
+// The edge of the cells that are marked near spheres outside their pads is this number times the mean of
+// (radius + pad) over all spheres.
 const CELL = 2.0;
 const SLOWER = 0.99;
-// Lower limit, initial value and upper limit of `pad_speed`, as multiples of the mean speed of the
-// spheres. The pad of a sphere is at least this speed times the duration of the substep.
+// Lower limit, initial value and upper limit of `pad_speed`, as multiples of the mean speed of the spheres.
 const LEAST_PAD = 0.5;
 const FIRST_PAD = 2.0;
 const MOST_PAD = 16.0;

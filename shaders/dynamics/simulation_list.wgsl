@@ -69,7 +69,7 @@ fn impact_at_wall(sphere: u32, number: u32) -> CaromImpact {
     if link_of(after) >= NEXT_TRIANGLE {
         let near = candidates[simulation_request.near_capacity + link_of(after) - NEXT_TRIANGLE];
         impact.b = CAROM_WALL + simulation_request.walls + near.b;
-        // `near.image` names the image (periodic copy) of a triangle that the sphere itself hits. The
+        // `near.image` names the image of a triangle that the sphere itself hits. The
         // list of impacts instead names the image of the sphere that hits the original triangle. The
         // displacements of these two images are opposite.
         image = -carom_image(near.image);

@@ -1,5 +1,5 @@
-// Finds candidates (pairs of spheres that may meet) that the search has missed because a sphere moved
-// farther than its pad. All spheres are examined. A pair that is found twice does no harm.
+// Finds candidates that the search has missed because a sphere moved farther than its pad. All
+// spheres are examined. A pair that is found twice does no harm.
 
 #import carom::{CaromSimulation}
 #import compounds::{is_one_body}

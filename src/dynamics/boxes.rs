@@ -29,7 +29,7 @@ const ERROR: f32 = 1.0 / (1 << 20) as f32;
 /// A sphere is *wide* if its radius is larger than this, in mean radii.
 const WIDE: f64 = 8.0;
 
-/// Largest number of spheres that a tree lists as wide (much larger than the others).
+/// Largest number of spheres that a tree lists as wide.
 const MOST_WIDE: usize = 64;
 
 /// A coordinate that is far from all spheres.
@@ -326,13 +326,12 @@ pub(crate) struct Boxes {
     /// Largest radius of all spheres except those listed in `wide`, the spheres much larger than
     /// the others.
     most_radius: f32,
-    /// Spheres with a radius above this limit count as wide (much larger than the others).
+    /// Spheres with a radius above this limit count as wide.
     narrow: f32,
 }
 
 impl Boxes {
-    /// Builds the tree from its leaves. `any_wide` says whether to list the wide spheres (those
-    /// much larger than the others).
+    /// Builds the tree from its leaves. `any_wide` says whether to list the wide spheres.
     pub(crate) fn fill(
         &mut self,
         leaves: impl IndexedParallelIterator<Item = Leaf>,
@@ -376,8 +375,8 @@ impl Boxes {
         )
     }
 
-    /// Finds the largest radius. If `any_wide` is true, lists the wide spheres (those much larger
-    /// than the others), and finds the largest radius of the others.
+    /// Finds the largest radius. If `any_wide` is true, lists the wide spheres, and finds the
+    /// largest radius of the others.
     fn find_wide(&mut self, any_wide: bool) -> Result<(), Error> {
         self.wide.clear();
         self.narrow = f32::INFINITY;
@@ -426,22 +425,21 @@ impl Boxes {
         Ok(())
     }
 
-    /// Returns the largest radius of the spheres that are not listed as wide (much larger than the
-    /// others).
+    /// Returns the largest radius of the spheres that are not listed as wide.
     pub(crate) fn most_radius(&self) -> f32 {
         self.most_radius
     }
 
-    /// Returns the indices of the wide spheres (those much larger than the others).
-    /// [`fill`](Self::fill) sorts them, and [`grow`](Self::grow) may append others.
+    /// Returns the indices of the wide spheres. [`fill`](Self::fill) sorts them, and
+    /// [`grow`](Self::grow) may append others.
     pub(crate) fn wide(&self) -> &[u32] {
         &self.wide
     }
 
-    /// Returns whether a sphere is wide (much larger than the others): its radius is above a limit
-    /// that [`fill`](Self::fill) has set. Right after `fill`, the list [`wide`](Self::wide)
-    /// contains exactly the wide spheres. Later it may lack some of those that [`grow`](Self::grow)
-    /// has enlarged, because its length is limited.
+    /// Returns whether a sphere is wide: its radius is above a limit that [`fill`](Self::fill) has
+    /// set. Right after `fill`, the list [`wide`](Self::wide) contains exactly the wide spheres.
+    /// Later it may lack some of those that [`grow`](Self::grow) has enlarged, because its length
+    /// is limited.
     #[inline]
     pub(crate) fn is_wide(&self, sphere: &Sphere) -> bool {
         sphere.radius > self.narrow

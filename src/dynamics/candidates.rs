@@ -399,14 +399,14 @@ impl Candidates {
         Ok(new)
     }
 
-    /// Returns all wide spheres (those much larger than the others) except `sphere` itself.
+    /// Returns all wide spheres except `sphere` itself.
     fn wide_near(&self, sphere: u32) -> impl Iterator<Item = u32> {
         let wide = self.boxes.wide().iter().copied();
         wide.filter(move |&other| other != sphere)
     }
 
     /// Returns the periodic images of the second sphere of a pair that the first sphere may
-    /// overlap. The second sphere is wide (much larger than the others).
+    /// overlap. The second sphere is wide.
     fn images_of_wide(&self, pair: [u32; 2], start: &Start<'_>) -> Result<ImageBlock, Error> {
         let spheres = pair.map(|place| &self.padded[place as usize]);
         let images = images_of_pair(spheres, start.lattice);
@@ -414,8 +414,7 @@ impl Candidates {
     }
 
     /// Returns the periodic displacements that may bring another sphere into overlap with the
-    /// sphere number `sphere`. Wide spheres (those much larger than the others) do not count as
-    /// other spheres here.
+    /// sphere number `sphere`. Wide spheres do not count as other spheres here.
     fn images_near(&self, sphere: u32, start: &Start<'_>) -> Result<ImageBlock, Error> {
         if !self.any_images {
             return Ok(ImageBlock::default());
@@ -534,9 +533,8 @@ impl Candidates {
         (&self.flights, &self.units)
     }
 
-    /// Impacts have changed the paths of the spheres in some islands (groups of spheres that hit
-    /// each other), from the island number `first` on. Raises the bounds on the mean speeds of
-    /// these spheres in the substep.
+    /// Impacts have changed the paths of the spheres in some islands, from the island number
+    /// `first` on. Raises the bounds on the mean speeds of these spheres in the substep.
     pub(crate) fn raise_speeds(&mut self, first: usize, islands: &Islands, duration: f64) {
         for island in &islands.list()[first..] {
             for (member, track) in islands.tracks(island) {

@@ -13,8 +13,8 @@ use crate::Error;
 /// each other).
 const NONE: u32 = u32::MAX;
 
-/// Number of islands (groups of spheres that hit each other) in a task. One thread replays the
-/// islands of a task, and writes their results to one [`IslandPart`].
+/// Number of islands in a task. One thread replays the islands of a task, and writes their results
+/// to one [`IslandPart`].
 const ISLANDS: usize = 128;
 
 /// A group of spheres whose impacts are processed together.
@@ -56,8 +56,8 @@ pub(crate) struct Track {
     pub(crate) span: f64,
 }
 
-/// The results of one task, which processes the impacts of up to [`ISLANDS`] islands (groups of
-/// spheres that hit each other). Times count from the start of the substep.
+/// The results of one task, which processes the impacts of up to [`ISLANDS`] islands. Times count
+/// from the start of the substep.
 #[derive(Debug, Default)]
 pub(crate) struct IslandPart {
     pub(crate) pieces: Vec<Piece>,
@@ -70,8 +70,8 @@ pub(crate) struct IslandPart {
     pub(crate) leavers: Vec<(u32, f64)>,
 }
 
-/// A task for one thread: it processes the impacts of some islands (groups of spheres that hit each
-/// other), and writes the results to `part`.
+/// A task for one thread: it processes the impacts of some islands, and writes the results to
+/// `part`.
 #[derive(Debug)]
 pub(crate) struct IslandTask<'a> {
     pub(crate) number: u32,
@@ -81,7 +81,7 @@ pub(crate) struct IslandTask<'a> {
     pub(crate) part: &'a mut IslandPart,
 }
 
-/// All islands (groups of spheres that hit each other) of a substep.
+/// All islands of a substep.
 #[derive(Debug, Default)]
 pub(crate) struct Islands {
     /// Disjoint-set forest. The root of a set is its smallest sphere.
@@ -104,13 +104,13 @@ pub(crate) struct Islands {
     /// One bit for each sphere: whether the running call of `join` puts it into a new island (group
     /// of spheres that hit each other). All bits are 0 between two calls.
     touched: Vec<u64>,
-    /// The spheres of the islands (groups of spheres that hit each other) that a call of `join`
-    /// makes. They are in ascending order, each with the number of its island.
+    /// The spheres of the islands that a call of `join` makes. They are in ascending order, each
+    /// with the number of its island.
     sorted: Vec<Member>,
 }
 
 impl Islands {
-    /// Prepares for a new substep: removes all islands (groups of spheres that hit each other).
+    /// Prepares for a new substep: removes all islands.
     pub(crate) fn reset(&mut self, spheres: usize) -> Result<(), Error> {
         let Self {
             parents,
@@ -214,9 +214,9 @@ impl Islands {
         self.touched[sphere as usize / 64] |= 1 << (sphere % 64);
     }
 
-    /// Divides the islands (groups of spheres that hit each other) from number `first` on into
-    /// tasks, which threads can process in parallel. Each task has an [`IslandPart`] for its results. Also
-    /// returns a [`Lookup`], which finds the spheres of an island.
+    /// Divides the islands from number `first` on into tasks, which threads can process in parallel. Each
+    /// task has an [`IslandPart`] for its results. Also returns a [`Lookup`], which finds the spheres of
+    /// an island.
     pub(crate) fn tasks(
         &mut self,
         first: usize,

@@ -24,15 +24,15 @@ use crate::lanes::Bits;
 use crate::memory::{collect_in_parallel, joined};
 use crate::{Detector, Error};
 
-/// Number of islands (groups of spheres that hit each other) that a thread tests at a time.
+/// Number of islands that a thread tests at a time.
 const ISLANDS: usize = 64;
 
 /// The spheres of a task may have this number of impacts on average in a substep, even if their
 /// sum exceeds the largest number of impacts of one sphere.
 const MEAN: usize = 100;
 
-/// Processes the impacts of all islands (groups of spheres that hit each other) from number `first`
-/// on. Returns the spheres that have left their pads, each with its displacement.
+/// Processes the impacts of all islands from number `first` on. Returns the spheres that have left
+/// their pads, each with its displacement.
 pub(crate) fn replay_from(
     first: usize,
     islands: &mut Islands,
@@ -54,8 +54,8 @@ pub(crate) fn replay_from(
             }
             result
         });
-    // The results are in the order of the islands (groups of spheres that hit each other). So the
-    // returned error does not depend on which thread fails first.
+    // The results are in the order of the islands. So the returned error does not depend on which
+    // thread fails first.
     let results = collect_in_parallel(replays, SUBSTEP)?;
     results.into_iter().collect::<Result<(), Error>>()?;
     let mut leavers = Vec::new();
@@ -67,7 +67,7 @@ pub(crate) fn replay_from(
     Ok(leavers)
 }
 
-/// Processes the impacts of the islands (groups of spheres that hit each other) of one task.
+/// Processes the impacts of the islands of one task.
 fn replay_task<'a>(
     task: &mut IslandTask<'_>,
     lookup: Lookup<'_>,
@@ -105,10 +105,9 @@ fn replay_task<'a>(
     Ok(())
 }
 
-/// Returns the pairs of spheres that meet, so that their islands (groups of spheres whose impacts
-/// are processed together) have to be merged. The function tests the spheres of the islands from
-/// number `first` on against their candidates outside their island. It also tests the pairs in
-/// `new`, which have just become candidates.
+/// Returns the pairs of spheres that meet, so that their islands have to be merged. The function tests
+/// the spheres of the islands from number `first` on against their candidates outside their island. It
+/// also tests the pairs in `new`, which have just become candidates.
 pub(crate) fn find_meetings(
     first: usize,
     new: &[Candidate],
@@ -137,9 +136,8 @@ pub(crate) fn find_meetings(
     Ok(meetings)
 }
 
-/// Reads the memory that the replays or tests of some islands (groups of spheres that hit each
-/// other) will need. The processor then waits for all these reads at once, and not for one after
-/// the other.
+/// Reads the memory that the replays or tests of some islands will need. The processor then waits
+/// for all these reads at once, and not for one after the other.
 fn read_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'_>) {
     let neighbors = setting.candidates.neighbors();
     let read = members.fold(0, |read, member| {
@@ -183,9 +181,8 @@ fn find_outside(
             push(probes, units.probe(piece, own.radius, [piece.start, end]))?;
         }
         let outside = |other: u32| {
-            // If both spheres of a pair are in new islands (groups of spheres that hit each other),
-            // the loop over the islands reaches the pair twice. The pair is tested only from the
-            // sphere of smaller index.
+            // If both spheres of a pair are in new islands, the loop over the islands reaches the
+            // pair twice. The pair is tested only from the sphere of smaller index.
             islands.member(other).is_none_or(|others| {
                 let is_new = others.island as usize >= first;
                 others.island != member.island && !(is_new && other < sphere)
@@ -293,8 +290,7 @@ fn meets(candidate: &Candidate, islands: &Islands, setting: &Setting<'_>) -> boo
 }
 
 /// Processes all impacts of a substep in rounds, and returns the number of rounds. `hits` are the
-/// pairs that meet on straight paths. They form the first islands (groups of spheres that hit each
-/// other).
+/// pairs that meet on straight paths. They form the first islands.
 ///
 /// A round processes the impacts inside each new island. Then it tests the new paths against
 /// spheres outside the island, and merges islands whose spheres meet into new islands. The rounds

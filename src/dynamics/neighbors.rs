@@ -344,8 +344,8 @@ impl RowChunk {
 
     /// Lists the pairs of a sphere with a periodic image of another sphere. `group` is the range of
     /// the indices of the first spheres. Each pair is listed once. If only one of the two spheres
-    /// is wide (much larger than most spheres), the pair is listed for the wide sphere. Otherwise,
-    /// it is listed for the sphere of smaller index.
+    /// is wide, the pair is listed for the wide sphere. Otherwise, it is listed for the sphere of
+    /// smaller index.
     fn list_images(
         &mut self,
         group: std::ops::Range<usize>,
@@ -398,8 +398,8 @@ impl RowChunk {
 
     /// Lists pairs of a sphere with the periodic image `image` of a second sphere. `scratch.displaced` has
     /// the first spheres of the pairs, displaced by the opposite of the image's displacement. The indices of
-    /// the first spheres are consecutive and start at `first`. Pairs whose second sphere is wide (much larger
-    /// than most spheres) are left out.
+    /// the first spheres are consecutive and start at `first`. Pairs whose second sphere is wide are left
+    /// out.
     fn list_image(
         &mut self,
         first: usize,
@@ -458,8 +458,7 @@ impl CandidateSearch<'_> {
     }
 
     /// Returns the periodic images of spheres that may overlap a group of spheres. Images of wide spheres
-    /// (those much larger than the others) are left out. Returns `None` if an image is more than
-    /// `MAX_CELLS` periodic cells away.
+    /// are left out. Returns `None` if an image is more than `MAX_CELLS` periodic cells away.
     fn images(&self, group: &std::ops::Range<usize>) -> Option<ImageBlock> {
         let own = &self.padded[group.clone()];
         let (center, reach) = match own {
@@ -470,8 +469,8 @@ impl CandidateSearch<'_> {
     }
 
     /// Returns the periodic images in which a sphere may reach into the ball of radius `reach`
-    /// around the point `place`. Wide spheres (those much larger than the others) are left out.
-    /// Returns `None` if such an image is more than `MAX_CELLS` periodic cells away.
+    /// around the point `place`. Wide spheres are left out. Returns `None` if such an image is more
+    /// than `MAX_CELLS` periodic cells away.
     fn images_within(&self, place: DVec3, reach: f64) -> Option<ImageBlock> {
         let reach = reach + f64::from(self.boxes.most_radius());
         let lattice = self.start.lattice;
@@ -499,8 +498,8 @@ impl CandidateSearch<'_> {
         Some([sum, count.saturating_sub(8 * at_rest)])
     }
 
-    /// If the first sphere of `group` is wide (much larger than most spheres), returns the wide
-    /// spheres with larger indices than this sphere. Otherwise, returns no spheres.
+    /// If the first sphere of `group` is wide, returns the wide spheres with larger indices than
+    /// this sphere. Otherwise, returns no spheres.
     fn wide_after(&self, group: &std::ops::Range<usize>) -> impl Iterator<Item = u32> {
         let wide: &[u32] = if self.is_wide(group.start) {
             self.boxes.wide()

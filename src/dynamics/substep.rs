@@ -1,5 +1,5 @@
 //! A substep: searches for candidates, unless those of an earlier search suffice, and replays
-//! islands (groups of spheres that hit each other) until no two islands meet.
+//! islands until no two islands meet.
 
 use rayon::prelude::*;
 

@@ -2,19 +2,15 @@
 //! Both backends (CPU and GPU) use this module, so their lists are bitwise equal. docs/exact.md has
 //! the proof.
 //!
-//! Each pair is decided by the fastest computation that is accurate enough. The following list
-//! states the order in which carom tries these computations.
+//! Each pair is decided by the fastest computation that is accurate enough:
 //!
-//! - On the CPU, tests of bounding spheres and paths discard pairs that are far apart. [`sweep`]
-//!   decides most of the other pairs, two at a time. [`impact()`] decides the rest.
-//! - On a GPU, a float32 test discards pairs that certainly miss. The host decides the other pairs,
-//!   also by [`sweep`] and [`impact()`].
+//! - On the CPU, [`sweep`] decides most pairs, two at a time, and [`impact()`] the rest.
+//! - A GPU decides most pairs itself, with integers. [`settle`] decides those that it leaves open.
 //! - [`impact()`] first tries whether the spheres just touch. Then it uses [`float64`] with an
 //!   error bound, and [`integers`] if the bound allows no decision.
-//! - A GPU may also decide pairs itself, with integers. [`settle`] decides those that it leaves open.
 //! - [`parts`] decides whether spheres that touch at the start approach each other.
-//! - [`decide_reported`] decides a whole list of pairs. This is the list that a GPU makes, or on
-//!   the CPU the list of pairs that may be found more than once.
+//! - [`decide_reported`] decides the pairs that the CPU may find more than once, and [`decide_step`] all pairs that
+//!   a software adapter finds.
 
 mod answer;
 mod decide;

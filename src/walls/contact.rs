@@ -29,7 +29,7 @@ impl WallCollision {
         self.contact_shifted(sphere, walls, ())
     }
 
-    /// Returns the contact of image (periodic copy) `image` of the sphere with the wall in a periodic domain,
+    /// Returns the contact of image `image` of the sphere with the wall in a periodic domain,
     /// like [`contact`](Self::contact). The contact point is a point of this image. The wall is not displaced.
     pub fn contact_of_image(
         &self,

@@ -6,13 +6,11 @@
 //! of the segment from the triangle is at most the radius. All conditions for this are polynomials of the
 //! inputs.
 //!
-//! The decision whether a sphere touches a triangle also rounds the time of impact correctly. The
-//! time of impact is at most x exactly when the sphere touches during a step of length x. So the
-//! decision for a step whose length is halfway between two float32 numbers tells which of the two
-//! numbers is nearer to the time of impact.
+//! The same decision rounds the time of impact correctly: for a step whose length is halfway between two float32
+//! numbers, it tells which of the two is nearer to the time of impact.
 //!
-//! [`float64`] decides most pairs of a sphere and a triangle, with bounds of the rounding errors.
-//! [`integers`] decides all other pairs. docs/exact.md ("Triangles") has the proof.
+//! [`float64`] decides most pairs of a sphere and a triangle, with bounds of the rounding errors, and [`integers`]
+//! all others. docs/exact.md ("Triangles") has the proof.
 
 mod corners;
 mod float64;

@@ -1,12 +1,10 @@
 // Data of hard-sphere dynamics. A step of the simulation is divided into substeps, and times count from the
 // start of the substep. The Rust twins of the structs are in `src/gpu/device/shader/layout.rs`.
 
-// Input of the kernels of a simulation: its settings, and the simulated time requested with one recording
-// (one call that records the commands of a simulation).
+// The settings of a simulation, and the simulated time requested with one recording.
 struct SimulationRequest {
     gravity: vec3<f32>,
-    // Simulated time requested with this recording. The recording also simulates the time that earlier
-    // recordings left over.
+    // Without the time that earlier recordings left over.
     duration: f32,
     // The edges of the periodic domain in xyz (0 for an edge that is not periodic), and their reciprocal
     // vectors.
@@ -20,8 +18,7 @@ struct SimulationRequest {
     contact_time: f32,
     // Target for the mean number of impacts of a sphere in a substep.
     impacts: f32,
-    // Number of walls of simple shapes (half-spaces, spheres and cylinders). `surfaces` is this number
-    // plus the number of meshes.
+    // Number of walls of simple shapes. `surfaces` is this number plus the number of meshes.
     walls: u32,
     surfaces: u32,
     spheres: u32,
@@ -30,9 +27,9 @@ struct SimulationRequest {
     mass_first: u32,
     mass_stride: u32,
     serial: u32,
-    // Number of rounds of a substep. In a round, each sphere can have one impact.
+    // Of a substep.
     rounds: u32,
-    // Capacity for candidates: for pairs of spheres, and as many pairs of a sphere and a triangle.
+    // Capacity for pairs of spheres, and for as many pairs of a sphere and a triangle.
     near_capacity: u32,
     // Capacity of the list of impacts, or 0 without a list.
     impact_capacity: u32,
@@ -80,7 +77,7 @@ struct SimulationCounters {
     // Number of impacts between two spheres, and number of impacts between a sphere and a wall.
     impacts: atomic<u32>,
     wall_impacts: atomic<u32>,
-    // Number of spheres that moved farther in the substep than the search for candidate pairs had assumed.
+    // Number of spheres that have left their pads.
     left: atomic<u32>,
     // Number of times that a sphere got a wider pad during the substep.
     widened: atomic<u32>,
@@ -112,8 +109,8 @@ struct WallImpulse {
 
 // A sphere at the start of the substep. A negative radius marks a sphere that takes no part.
 struct Body {
-    // Centre, rounded to float32. The exact centre is `center + residue`, with about twice as many digits. Without the
-    // residue, rounding errors would add up from substep to substep, and a slow sphere might never move.
+    // Rounded to float32. The centre is `center + residue`, with about twice as many digits. Without the residue,
+    // rounding errors would add up from substep to substep, and a slow sphere might never move.
     center: vec3<f32>,
     radius: f32,
     velocity: vec3<f32>,
@@ -129,8 +126,7 @@ struct Body {
 struct Track {
     // Number of impacts of the sphere in this substep so far.
     count: u32,
-    // Number of the last round in which the kernel `find` determined the next impact of the sphere. In each round of a
-    // substep, impacts are added to paths and removed from them.
+    // Number of the last round in which the kernel `find` determined the next impact of the sphere.
     found: u32,
     // The next impact of the sphere: its time, and what is hit. `next` is the index of a candidate pair,
     // or NEXT_WALL plus the code of a wall and an image, or NEXT_TRIANGLE plus the index of a pair of a
@@ -139,13 +135,12 @@ struct Track {
     // path.
     time: f32,
     next: u32,
-    // Assumed bound on the displacement of the sphere, for which candidate pairs were searched.
     pad: f32,
     // Time of the sphere's last impact before this substep, relative to the start of the substep, so it
     // is negative. 0 if there was no such impact. If spheres can rest, instead the strain of the sphere: see `paths.wgsl`.
     since: f32,
-    // If the bound on the displacement of the sphere was too small, in this substep or in one that was rolled
-    // back: a speed from which the next bound is computed. Otherwise 0.
+    // If the pad was too small, in this substep or in one that was rolled back: a speed from which the next pad is
+    // computed. Otherwise 0.
     wide: f32,
     // Bit k is set if the sphere may touch wall k in this substep. The bits of meshes are set for all spheres of finite
     // mass.
@@ -214,7 +209,6 @@ const NEXT_NONE = 0xffffffffu;
 const NEXT_CUT = 0xfffffffeu;
 const NEXT_WALL = 0x80000000u;
 const NEXT_TRIANGLE = 0xa0000000u;
-// LONG_AGO is used as the time of the last impact of a sphere that has had none. NEVER is the time
-// of an impact that does not happen.
+// The times of the last impact of a sphere that has had none, and of an impact that does not happen.
 const LONG_AGO = -1e30;
 const NEVER = GREATEST;

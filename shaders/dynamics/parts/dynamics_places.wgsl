@@ -8,7 +8,7 @@
 // A factor that covers the rounding of a sphere's pad, and of its positions along a path.
 const ROUNDED_UP = 1.0 + 1.0 / 1048576.0;
 
-// The code of a wall and an image (periodic copy) of a sphere packs two values into one word. The number
+// The code of a wall and an image of a sphere packs two values into one word. The number
 // of the wall starts at bit WALL_SHIFT. The lower bits hold the three components of the image, with
 // WALL_IMAGE_BITS bits for each.
 const WALL_SHIFT = 24u;
@@ -36,7 +36,7 @@ fn reach_at_wall(wall: CaromWall, center: vec3<f32>, pad: f32) -> f32 {
     return (pad + fallen + length(wall.velocity) * duration + 1e-6 * size) * ROUNDED_UP;
 }
 
-// Returns the block of images (periodic copies) of a sphere whose centres may come within `distance` of
+// Returns the block of images of a sphere whose centres may come within `distance` of
 // the centre or axis of a wall. `place` is the position of the sphere relative to the wall. In open
 // space, the block consists of the sphere itself (image 0).
 fn images_at_wall(lattice: WallLattice, place: vec3<f32>, distance: f32) -> ImageBlock {

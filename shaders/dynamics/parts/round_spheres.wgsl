@@ -1,6 +1,5 @@
 // Two lists of the spheres whose next impact has to be found: one for the current round and one for the
-// next. A round adds impacts to the paths of spheres or removes them. *Further* candidates are those
-// found after a sphere has left its pad. The buffer `round_spheres` contains:
+// next. *Further* candidates are those found after a sphere has left its pad. The buffer `round_spheres` contains:
 // - the number of spheres in the list for the next round,
 // - the number of candidate pairs of spheres, including further candidates,
 // - the number of candidate pairs of a sphere and a triangle, including further candidates,
@@ -33,8 +32,7 @@ fn entry_of(round: u32, number: u32) -> u32 {
     return HEADERS + (1u + round % 2u) * simulation.spheres + number;
 }
 
-// Returns the sphere at position `number` in the list of spheres whose next impact the current round has
-// to find. A round adds impacts to the paths of spheres or removes them. Round 0 has no stored list,
+// Returns the sphere at position `number` in the list for the current round. Round 0 has no stored list,
 // because it handles all spheres.
 fn sphere_of_round(number: u32) -> u32 {
     if simulation.round == 0u {
@@ -59,8 +57,7 @@ fn append_to_round(sphere: u32) {
     list_for_round(atomicAdd(&round_spheres[NEXT_LIST], 1u), sphere);
 }
 
-// Adds a sphere to the list for the next round, unless the list already contains the sphere. The next round
-// finds the next impact of each listed sphere.
+// Adds a sphere to the list for the next round, unless the list already contains the sphere.
 fn add_to_round(sphere: u32) {
     if mark_for_round(sphere) {
         append_to_round(sphere);
