@@ -507,7 +507,7 @@ mutant 'images follow the wrong particle' src/neighbors.rs \
     'image[k] + i[k] - j[k]' 'image[k] + j[k] - i[k]' --test neighbors no_pair_is_lost
 mutant 'the move relative to the cell is not counted' src/neighbors/skin.rs \
     'let moved = rest.length() +' 'let moved = 0.0 * rest.length() +' --test neighbors a_list_is_valid
-mutant 'the images of one particle are not sorted' src/neighbors.rs \
+mutant 'the images of one particle are not sorted' src/neighbors/both_ways.rs \
     '.enumerate().rev()' '.enumerate()' --test neighbors lists_have_all_pairs
 
 mutant 'spheres at rest have the velocities of an earlier step' src/spheres.rs \

@@ -1,0 +1,197 @@
+//! Makes the rows of a full list from the pairs of a half list: each pair is an entry of both of its particles.
+//!
+//! In a half list, second particles are in no order. So that their entries are written to the cache, they are first
+//! sorted by blocks of rows.
+
+use std::mem::take;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::NEIGHBORS;
+use crate::memory::{allocate, collect_in_parallel, filled, push, resized};
+use crate::{Collision, Error, Hits};
+
+/// Number of pairs that are sorted together.
+const PART: usize = 1 << 16;
+/// Number of entries of a block of rows, about. They fit into the cache of a core.
+const BLOCK: usize = 1 << 15;
+/// With more blocks, sorting into them would not stay in the cache.
+const MOST_BLOCKS: usize = 1 << 10;
+
+/// The entries of the second particles of some pairs, sorted by blocks.
+struct Part {
+    entries: Vec<[u32; 2]>,
+    images: Vec<[i32; 3]>,
+    /// The end of each block.
+    ends: Vec<usize>,
+}
+
+impl Part {
+    fn new(
+        pairs: &[Collision],
+        images: &[[i32; 3]],
+        shift: u32,
+        blocks: usize,
+    ) -> Result<Self, Error> {
+        let mut next = filled(blocks, 0, NEIGHBORS)?;
+        let block = |pair: &Collision| (pair.b >> shift) as usize;
+        for pair in pairs {
+            next[block(pair)] += 1;
+        }
+        add_up(&mut next, 0);
+        let mut entries = filled(pairs.len(), [0; 2], NEIGHBORS)?;
+        let mut of = filled(images.len(), [0; 3], NEIGHBORS)?;
+        // Negated images of the same particles have the reverse order.
+        let mut begin = 0;
+        for same in pairs.chunk_by(are_same) {
+            for (offset, pair) in same.iter().enumerate().rev() {
+                let place = &mut next[block(pair)];
+                entries[*place] = [pair.b, pair.a];
+                if let Some(image) = images.get(begin + offset) {
+                    of[*place] = image.map(|n| -n);
+                }
+                *place += 1;
+            }
+            begin += same.len();
+        }
+        Ok(Self {
+            entries,
+            images: of,
+            ends: next,
+        })
+    }
+
+    fn range(&self, block: usize) -> Range<usize> {
+        let begin = block.checked_sub(1).map_or(0, |before| self.ends[before]);
+        begin..self.ends[block]
+    }
+}
+
+/// The rows of neighbouring particles.
+struct Block<'a> {
+    first: usize,
+    rows: &'a mut [usize],
+    /// Index of its first entry in the list.
+    begin: usize,
+    entries: &'a mut [[u32; 2]],
+    images: &'a mut [[i32; 3]],
+    /// The pairs whose first particles have these rows.
+    pairs: &'a [Collision],
+    images_of_pairs: &'a [[i32; 3]],
+}
+
+impl Block<'_> {
+    fn fill(self, block: usize, parts: &[Part]) {
+        let Self { rows, begin, .. } = self;
+        let of_part = |part: &'_ Part| part.range(block);
+        for part in parts {
+            for [row, _] in &part.entries[of_part(part)] {
+                rows[*row as usize - self.first] += 1;
+            }
+        }
+        for pair in self.pairs {
+            rows[pair.a as usize - self.first] += 1;
+        }
+        add_up(rows, begin);
+        let mut put = |entry: [u32; 2], image: Option<&[i32; 3]>| {
+            let place = &mut rows[entry[0] as usize - self.first];
+            self.entries[*place - begin] = entry;
+            if let Some(image) = image {
+                self.images[*place - begin] = *image;
+            }
+            *place += 1;
+        };
+        // Neighbours of smaller index come first.
+        for part in parts {
+            for k in of_part(part) {
+                put(part.entries[k], part.images.get(k));
+            }
+        }
+        for (k, pair) in self.pairs.iter().enumerate() {
+            put([pair.a, pair.b], self.images_of_pairs.get(k));
+        }
+        // Each row has its end, which is the beginning of the next one.
+        rows.rotate_right(1);
+        if let Some(row) = rows.first_mut() {
+            *row = begin;
+        }
+    }
+}
+
+/// Fills `pairs` with the entries of both particles of all pairs `found`, sorted as [`NeighborList`](super::NeighborList)
+/// says. `rows` must be filled with 0, and gets the first entry of each particle, and the number of all.
+pub(super) fn fill(
+    rows: &mut [usize],
+    pairs: &mut Hits<[u32; 2]>,
+    found: &[Collision],
+    images: &[[i32; 3]],
+) -> Result<(), Error> {
+    let Some((all, rows)) = rows.split_last_mut() else {
+        return Ok(());
+    };
+    *all = 2 * found.len();
+    let blocks = (2 * found.len() / BLOCK).clamp(1, MOST_BLOCKS);
+    let width = rows.len().div_ceil(blocks).next_power_of_two();
+    let (blocks, shift) = (rows.len().div_ceil(width), width.trailing_zeros());
+
+    let mut ranges = Vec::new();
+    let mut begin = 0;
+    while begin < found.len() {
+        let mut end = found.len().min(begin + PART);
+        while end < found.len() && are_same(&found[end - 1], &found[end]) {
+            end += 1;
+        }
+        push(&mut ranges, begin..end, NEIGHBORS)?;
+        begin = end;
+    }
+    let sorted = ranges.par_iter().map(|range| {
+        let images = images.get(range.clone()).unwrap_or_default();
+        Part::new(&found[range.clone()], images, shift, blocks)
+    });
+    let sorted = collect_in_parallel(sorted, NEIGHBORS)?;
+    let mut parts = allocate(sorted.len(), NEIGHBORS)?;
+    for part in sorted {
+        parts.push(part?);
+    }
+
+    let mut entries = resized(&mut pairs.items, 2 * found.len(), NEIGHBORS)?;
+    let mut of_entries = resized(&mut pairs.images, 2 * images.len(), NEIGHBORS)?;
+    let mut work = allocate(blocks, NEIGHBORS)?;
+    let (mut begin, mut given) = (0, 0);
+    for (block, rows) in rows.chunks_mut(width).enumerate() {
+        let first = block * width;
+        let after = |pair: &Collision| (pair.a as usize) < first + width;
+        let end = given + found[given..].partition_point(after);
+        let seconds = parts.iter().map(|part| part.range(block).len());
+        let count = end - given + seconds.sum::<usize>();
+        let (own, rest) = take(&mut entries).split_at_mut(count);
+        let of_own = if images.is_empty() { 0 } else { count };
+        let (of_own, of_rest) = take(&mut of_entries).split_at_mut(of_own);
+        work.push(Block {
+            first,
+            rows,
+            begin,
+            entries: own,
+            images: of_own,
+            pairs: &found[given..end],
+            images_of_pairs: images.get(given..end).unwrap_or_default(),
+        });
+        (entries, of_entries) = (rest, of_rest);
+        (begin, given) = (begin + count, end);
+    }
+    let work = work.into_par_iter().enumerate();
+    work.for_each(|(block, rows)| rows.fill(block, &parts));
+    Ok(())
+}
+
+fn are_same(one: &Collision, other: &Collision) -> bool {
+    (one.a, one.b) == (other.a, other.b)
+}
+
+/// Replaces numbers by the sums of those before, beginning with `sum`.
+fn add_up(numbers: &mut [usize], mut sum: usize) {
+    for number in numbers {
+        sum += std::mem::replace(number, sum);
+    }
+}
