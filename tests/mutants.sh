@@ -662,7 +662,17 @@ mutant 'three spheres share a restitution' shaders/dynamics/parts/rests.wgsl \
 mutant 'the restitution of a sphere does not matter at walls' shaders/dynamics/parts/rests.wgsl \
     'return combined(own_restitution(sphere), given);' 'return given;' --test dynamics_gpu restitution_of_its_own
 mutant 'restitutions are lost with a dropped recording' src/gpu/simulate/simulation.rs \
-    'self.restitutions_changed |= edit.restitutions;' '' --test dynamics_gpu restitution_of_its_own
+    'self.pending |= edit.others;' '' --test dynamics_gpu restitution_of_its_own
+mutant 'a body that changes is not told to the device' src/gpu/simulate/simulation.rs \
+    'self.pending |= Changes::BODIES | Changes::SUPPORTS;' 'self.pending |= Changes::SUPPORTS;' \
+    --test dynamics_gpu bodies_and_groups
+mutant 'a body that changes leaves a ball in the air' src/gpu/simulate/simulation.rs \
+    'self.pending |= Changes::BODIES | Changes::SUPPORTS;' 'self.pending |= Changes::BODIES;' \
+    --test dynamics_gpu loses_its_support
+mutant 'the device does not see that a support has gone' shaders/dynamics/simulation_load.wgsl \
+    'atomicMax(&simulation_counters.edited, atomicLoad(&sh_edited));' '' --test dynamics_gpu loses_its_support
+mutant 'a ball whose support an edit takes away falls through the floor' src/dynamics/simulation.rs \
+    'self.rest.limit_fall(least, &self.options);' 'let _ = least;' --test dynamics_edits loses_its_support
 mutant 'candidates do not fit into the buffers' src/gpu/simulate/simulation.rs \
     'options.limit_candidates(candidates);' '' --test dynamics_gpu on_a_small_device --include-ignored
 mutant 'a wall that stops jumps back' src/dynamics/edits.rs \
