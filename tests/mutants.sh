@@ -664,13 +664,15 @@ mutant 'the restitution of a sphere does not matter at walls' shaders/dynamics/p
 mutant 'restitutions are lost with a dropped recording' src/gpu/simulate/simulation.rs \
     'self.pending |= edit.others;' '' --test dynamics_gpu restitution_of_its_own
 mutant 'a body that changes is not told to the device' src/gpu/simulate/simulation.rs \
-    'self.pending |= Changes::BODIES | Changes::SUPPORTS;' 'self.pending |= Changes::SUPPORTS;' \
+    'self.pending |= OtherEdits::BODIES | OtherEdits::SUPPORTS;' 'self.pending |= OtherEdits::SUPPORTS;' \
     --test dynamics_gpu bodies_and_groups
 mutant 'a body that changes leaves a ball in the air' src/gpu/simulate/simulation.rs \
-    'self.pending |= Changes::BODIES | Changes::SUPPORTS;' 'self.pending |= Changes::BODIES;' \
+    'self.pending |= OtherEdits::BODIES | OtherEdits::SUPPORTS;' 'self.pending |= OtherEdits::BODIES;' \
     --test dynamics_gpu loses_its_support
 mutant 'the device does not see that a support has gone' shaders/dynamics/simulation_load.wgsl \
     'atomicMax(&simulation_counters.edited, atomicLoad(&sh_edited));' '' --test dynamics_gpu loses_its_support
+mutant 'a rule is asked as if nothing supported the lower sphere' src/dynamics/rest.rs \
+    '.filter(|_| is_upper)' '.filter(|_| true || is_upper)' --test dynamics_materials falls_through_one
 mutant 'a ball whose support an edit takes away falls through the floor' src/dynamics/simulation.rs \
     'self.rest.limit_fall(least, &self.options);' 'let _ = least;' --test dynamics_edits loses_its_support
 mutant 'candidates do not fit into the buffers' src/gpu/simulate/simulation.rs \

@@ -128,7 +128,7 @@ pub struct SimulationBuffers {
     /// What recordings change that may not have been submitted yet.
     edits: Vec<(Edit, Submitted)>,
     /// What the next recording changes besides walls.
-    pending: Changes,
+    pending: OtherEdits,
     /// Number of spheres in the last recording.
     recorded: u32,
     /// The dispatches of a substep before the search for candidate pairs, and after it.
@@ -158,13 +158,13 @@ struct Edit {
     /// Bits of walls, as in the request.
     changed: u32,
     jumped: u32,
-    others: Changes,
+    others: OtherEdits,
 }
 
 bitflags::bitflags! {
     /// What a recording changes besides walls.
     #[derive(Clone, Copy)]
-    struct Changes: u32 {
+    struct OtherEdits: u32 {
         /// It writes the restitutions of spheres.
         const RESTITUTIONS = 1;
         /// It writes the compound bodies.
@@ -849,7 +849,7 @@ impl SimulationBuffers {
         Ok(Self {
             request: request(&options),
             edits: Vec::new(),
-            pending: Changes::RESTITUTIONS | Changes::BODIES,
+            pending: OtherEdits::RESTITUTIONS | OtherEdits::BODIES,
             recorded: 0,
             search: collisions.inner_step(domain)?,
             kernels: kernels.clone(),
@@ -955,12 +955,12 @@ impl SimulationBuffers {
             submitted.perhaps()
         });
         let mut pending = self.pending;
-        if pending.contains(Changes::RESTITUTIONS) {
+        if pending.contains(OtherEdits::RESTITUTIONS) {
             self.request.least_restitution = least_restitution(&self.options);
         }
         pending.set(
-            Changes::SUPPORTS,
-            pending.contains(Changes::SUPPORTS) || count != self.recorded,
+            OtherEdits::SUPPORTS,
+            pending.contains(OtherEdits::SUPPORTS) || count != self.recorded,
         );
         let layout = ends.layout;
         let request = SimulationRequest {
@@ -969,7 +969,7 @@ impl SimulationBuffers {
             mass_first: ends.mass_words[0],
             mass_stride: ends.mass_words[1],
             serial,
-            edited: u32::from(pending.contains(Changes::SUPPORTS)),
+            edited: u32::from(pending.contains(OtherEdits::SUPPORTS)),
             ..self.request
         };
         let mut upload = Upload::default();
@@ -988,13 +988,13 @@ impl SimulationBuffers {
             upload.add(of_lattices, [bytemuck::cast_slice(lattices)]);
         }
         let (restitutions, firsts);
-        if pending.contains(Changes::RESTITUTIONS) {
+        if pending.contains(OtherEdits::RESTITUTIONS) {
             restitutions = self.own_restitutions()?;
             let offset = u64::from(self.options.spheres) * size_of::<GpuBody>() as u64;
             let bytes = [bytemuck::cast_slice(&restitutions)];
             upload.add_at(self.named.buffer("bodies")?, offset, bytes);
         }
-        if pending.contains(Changes::BODIES) {
+        if pending.contains(OtherEdits::BODIES) {
             firsts = compounds(&self.options.simulation.bodies)?;
             let bytes = [bytemuck::cast_slice(&firsts)];
             upload.add(self.named.buffer("compounds")?, bytes);
@@ -1016,7 +1016,7 @@ impl SimulationBuffers {
         }
         self.request.serial = serial;
         (self.request.changed, self.request.jumped) = (0, 0);
-        self.pending = Changes::empty();
+        self.pending = OtherEdits::empty();
         self.recorded = count;
         pass(
             encoder,
@@ -1100,7 +1100,7 @@ impl SimulationBuffers {
         check_restitution(format_args!("restitution of sphere {sphere}"), restitution)?;
         let list = &mut self.options.simulation.restitutions;
         *entry(list, sphere, "restitutions", "restitution")? = restitution;
-        self.pending |= Changes::RESTITUTIONS;
+        self.pending |= OtherEdits::RESTITUTIONS;
         Ok(())
     }
 
@@ -1113,7 +1113,7 @@ impl SimulationBuffers {
     pub fn set_body(&mut self, sphere: usize, body: Option<u32>) -> Result<(), Error> {
         let list = &mut self.options.simulation.bodies;
         *entry(list, sphere, "bodies", "compound body")? = body;
-        self.pending |= Changes::BODIES | Changes::SUPPORTS;
+        self.pending |= OtherEdits::BODIES | OtherEdits::SUPPORTS;
         Ok(())
     }
 
@@ -1141,7 +1141,7 @@ impl SimulationBuffers {
     }
 
     fn set(&mut self, options: SimulationBufferOptions) {
-        self.pending |= Changes::SUPPORTS;
+        self.pending |= OtherEdits::SUPPORTS;
         let SimulationRequest {
             rounds,
             serial,
@@ -1225,7 +1225,7 @@ impl SimulationBuffers {
     pub fn set_wall_enabled(&mut self, wall: usize, enabled: bool) -> Result<(), Error> {
         let bit = 1 << self.walls().place(wall)?;
         self.request.off = (self.request.off & !bit) | if enabled { 0 } else { bit };
-        self.pending |= Changes::SUPPORTS;
+        self.pending |= OtherEdits::SUPPORTS;
         Ok(())
     }
 
