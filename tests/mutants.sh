@@ -599,7 +599,7 @@ mutant 'the contact time makes impacts elastic beside a floor' src/dynamics/resp
 mutant 'elastic balls come to rest' src/dynamics/replay.rs \
     'blow.approach >= ELASTIC * setting.slow' 'false' --test dynamics_rest elastic_ball
 mutant 'spheres hover when their support is gone' src/dynamics/rest.rs \
-    'longest = longest.min(most.max(options.contact_time));' '' --test dynamics_rest knocked_away
+    'self.limit(most.max(options.contact_time));' '' --test dynamics_rest knocked_away
 mutant 'what rests slips along a sphere as far as it likes' src/dynamics/rest.rs \
     'longest.min((SLIP * pair.radius / slip).max(options.contact_time));' 'longest;' --test dynamics_rest slides_down
 mutant 'bodies without room collide by pairs' src/dynamics/replay.rs \
@@ -876,7 +876,7 @@ mutant 'a position loses what is rounded off it' shaders/dynamics/simulation_com
     'body.inverse_mass, residue, held)' 'body.inverse_mass, vec3<f32>(0.0), held)' \
     --test dynamics_gpu rounding_errors_of_positions
 mutant 'a sphere that the application has moved keeps what was rounded off its old position' \
-    shaders/dynamics/simulation_load.wgsl 'bodies[i].residue, stays)' 'bodies[i].residue, true)' \
+    shaders/dynamics/simulation_load.wgsl 'before.residue, stays)' 'before.residue, true)' \
     --test dynamics_gpu rounding_errors_of_positions
 mutant 'a pad leaves out what is rounded off the position' shaders/dynamics/simulation_pad.wgsl \
     '(speed * duration + length(body.residue))' 'speed * duration' --test dynamics_gpu rounding_errors_of_positions

@@ -313,7 +313,8 @@ fn a_pile_comes_to_rest() {
 /// and so does what rests on it.
 #[test]
 fn what_loses_its_support_falls_on_the_floor() {
-    let edits: [(f64, &dyn Fn(&mut World)); 5] = [
+    type Edit<'a> = &'a dyn Fn(&mut World);
+    let edits: [(f64, Edit<'_>); 5] = [
         (0.0, &|world| {
             let aside = [5.0_f32, 0.1, 0.0];
             (world.device.queue).write_buffer(&world.places, 0, bytemuck::cast_slice(&aside));
