@@ -850,6 +850,59 @@ fn an_edit_wakes_what_sleeps() {
     }
 }
 
+/// What loses its support by an edit falls on the floor and stays there, however long the next step is, and so does what
+/// rests on it.
+#[test]
+fn what_loses_its_support_falls_on_the_floor() {
+    let edits: [(f64, Edit); 7] = [
+        (0.0, |simulation| simulation.remove(0).map(drop)),
+        (0.0, |simulation| {
+            simulation.edit(|spheres| spheres[0].center[0] = 5.0)
+        }),
+        (0.0, |simulation| {
+            simulation.set_groups(0, 1)?;
+            simulation.set_groups(1, 1 << 16)
+        }),
+        (0.0, |simulation| {
+            simulation.set_body(0, Some(0))?;
+            simulation.set_body(1, Some(0))
+        }),
+        (0.2, |simulation| simulation.set_wall_enabled(1, false)),
+        (0.2, |simulation| {
+            simulation.edit_walls(|walls| {
+                walls.simple_mut()[1] = Wall::half_space([0.0, 1.0, 0.0], -1.0);
+            })
+        }),
+        (0.2, |simulation| {
+            simulation.edit_walls(|walls| *walls = Walls::from_iter([walls.simple()[0]]))
+        }),
+    ];
+    for (k, (shelf, edit)) in edits.into_iter().enumerate() {
+        let floors = [0.0, shelf as f32];
+        let floors = floors.map(|height| Wall::half_space([0.0, 1.0, 0.0], height));
+        let options = SimulationOptions::new()
+            .with_walls(Walls::from_iter(floors))
+            .with_gravity([0.0, -10.0, 0.0])
+            .with_restitution(0.0)
+            .with_wall_restitution(0.0)
+            .with_contact_time(1e-3);
+        // Two balls on a pebble, or beside it on a shelf.
+        let pebble = HardSphere::new([10.0 * shelf, 0.1 + shelf, 0.0], 0.1);
+        let balls = [0.7, 1.7].map(|y| HardSphere::new([0.0, y, 0.0], 0.5));
+        let all = vec![pebble, balls[0], balls[1]];
+        let mut simulation = Simulation::new(all, options).expect("it is valid");
+        (0..10).for_each(|_| drop(step(&mut simulation, 1.0)));
+        let place = simulation.spheres()[1].center[1];
+        assert!((place - 0.7).abs() < 1e-6, "{k}: {place}");
+        edit(&mut simulation).expect("it is valid");
+        step(&mut simulation, 2.0);
+        for (ball, height) in simulation.spheres()[1..].iter().zip([0.5, 1.5]) {
+            assert!((ball.center[1] - height).abs() < 1e-3, "{k}: {ball:?}");
+            assert_eq!(ball.velocity[1], 0.0, "{k}");
+        }
+    }
+}
+
 /// Every word of a snapshot is protected. A snapshot that is cut off, edited, or of another version is an error that says
 /// so. One that is forged with a right checksum is an error, or a simulation whose steps end.
 #[test]

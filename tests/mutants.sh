@@ -599,7 +599,7 @@ mutant 'the contact time makes impacts elastic beside a floor' src/dynamics/resp
 mutant 'elastic balls come to rest' src/dynamics/replay.rs \
     'blow.approach >= ELASTIC * setting.slow' 'false' --test dynamics_rest elastic_ball
 mutant 'spheres hover when their support is gone' src/dynamics/rest.rs \
-    'longest = longest.min(most.max(options.contact_time));' '' --test dynamics_rest knocked_away
+    'self.limit(most.max(options.contact_time));' '' --test dynamics_rest knocked_away
 mutant 'what rests slips along a sphere as far as it likes' src/dynamics/rest.rs \
     'longest.min((SLIP * pair.radius / slip).max(options.contact_time));' 'longest;' --test dynamics_rest slides_down
 mutant 'bodies without room collide by pairs' src/dynamics/replay.rs \
@@ -662,7 +662,19 @@ mutant 'three spheres share a restitution' shaders/dynamics/parts/rests.wgsl \
 mutant 'the restitution of a sphere does not matter at walls' shaders/dynamics/parts/rests.wgsl \
     'return combined(own_restitution(sphere), given);' 'return given;' --test dynamics_gpu restitution_of_its_own
 mutant 'restitutions are lost with a dropped recording' src/gpu/simulate/simulation.rs \
-    'self.restitutions_changed |= edit.restitutions;' '' --test dynamics_gpu restitution_of_its_own
+    'self.pending |= edit.others;' '' --test dynamics_gpu restitution_of_its_own
+mutant 'a body that changes is not told to the device' src/gpu/simulate/simulation.rs \
+    'self.pending |= OtherEdits::BODIES | OtherEdits::SUPPORTS;' 'self.pending |= OtherEdits::SUPPORTS;' \
+    --test dynamics_gpu bodies_and_groups
+mutant 'a body that changes leaves a ball in the air' src/gpu/simulate/simulation.rs \
+    'self.pending |= OtherEdits::BODIES | OtherEdits::SUPPORTS;' 'self.pending |= OtherEdits::BODIES;' \
+    --test dynamics_gpu loses_its_support
+mutant 'the device does not see that a support has gone' shaders/dynamics/simulation_load.wgsl \
+    'atomicMax(&simulation_counters.edited, atomicLoad(&sh_edited));' '' --test dynamics_gpu loses_its_support
+mutant 'a rule is asked as if nothing supported the lower sphere' src/dynamics/rest.rs \
+    '.filter(|_| is_upper)' '.filter(|_| true || is_upper)' --test dynamics_materials falls_through_one
+mutant 'a ball whose support an edit takes away falls through the floor' src/dynamics/simulation.rs \
+    'self.rest.limit_fall(least, &self.options);' 'let _ = least;' --test dynamics_edits loses_its_support
 mutant 'candidates do not fit into the buffers' src/gpu/simulate/simulation.rs \
     'options.limit_candidates(candidates);' '' --test dynamics_gpu on_a_small_device --include-ignored
 mutant 'a wall that stops jumps back' src/dynamics/edits.rs \
@@ -864,7 +876,7 @@ mutant 'a position loses what is rounded off it' shaders/dynamics/simulation_com
     'body.inverse_mass, residue, held)' 'body.inverse_mass, vec3<f32>(0.0), held)' \
     --test dynamics_gpu rounding_errors_of_positions
 mutant 'a sphere that the application has moved keeps what was rounded off its old position' \
-    shaders/dynamics/simulation_load.wgsl 'bodies[i].residue, stays)' 'bodies[i].residue, true)' \
+    shaders/dynamics/simulation_load.wgsl 'before.residue, stays)' 'before.residue, true)' \
     --test dynamics_gpu rounding_errors_of_positions
 mutant 'a pad leaves out what is rounded off the position' shaders/dynamics/simulation_pad.wgsl \
     '(speed * duration + length(body.residue))' 'speed * duration' --test dynamics_gpu rounding_errors_of_positions

@@ -39,4 +39,5 @@ fn main() {
     atomicStore(&simulation_counters.fastest, 0u);
     atomicStore(&simulation_counters.largest, 0u);
     atomicStore(&simulation_counters.far_away, 0u);
+    atomicMax(&simulation_counters.edited, simulation_request.edited);
 }

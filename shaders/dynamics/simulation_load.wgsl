@@ -30,6 +30,7 @@ var<workgroup> sh_invalid: atomic<u32>;
 var<workgroup> sh_fastest: atomic<u32>;
 var<workgroup> sh_largest: atomic<u32>;
 var<workgroup> sh_far_away: atomic<u32>;
+var<workgroup> sh_edited: atomic<u32>;
 
 fn load(i: u32) {
     let first = source.center.x + i * source.center.y;
@@ -49,6 +50,8 @@ fn load(i: u32) {
     if simulation_request.mass_stride > 0u {
         mass = inverse_masses[simulation_request.mass_first + i * simulation_request.mass_stride];
     }
+    let before = bodies[i];
+    let had_groups = padded_spheres[i].groups;
     padded_spheres[i] = Sphere(vec3<f32>(0.0), -1.0, vec3<f32>(0.0), own);
     // This test also rejects negative radii and inverse masses: as unsigned integers, their bits are
     // larger than the bits of MAX_MAGNITUDE. A mass so large that its inverse is nearly 0 has no energy in float32.
@@ -57,15 +60,21 @@ fn load(i: u32) {
     if !(numbers && is_allowed(place) && is_allowed(motion)) {
         bodies[i] = Body(vec3<f32>(0.0), -1.0, vec3<f32>(0.0), 0.0, vec3<f32>(0.0), 0.0);
         atomicAdd(&sh_invalid, 1u);
+        if before.radius >= 0.0 {
+            atomicStore(&sh_edited, 1u);
+        }
         return;
     }
     let velocity = vector_at(motion);
     // If the application has moved the sphere since the last recording, the residue of its old centre no longer applies.
-    let stays = all(place == bitcast<vec3<u32>>(bodies[i].center));
-    let residue = select(vec3<f32>(0.0), bodies[i].residue, stays);
+    let stays = all(place == bitcast<vec3<u32>>(before.center));
+    let residue = select(vec3<f32>(0.0), before.residue, stays);
     // Nor does a sphere rest on that the application has moved.
-    let rests = stays && all(motion == bitcast<vec3<u32>>(bodies[i].velocity));
-    let held = select(select(0.0, bodies[i].held, rests), 1.0, mass == 0u);
+    let rests = stays && all(motion == bitcast<vec3<u32>>(before.velocity));
+    let held = select(select(0.0, before.held, rests), 1.0, mass == 0u);
+    if !rests || radius != bitcast<u32>(before.radius) || mass != bitcast<u32>(before.inverse_mass) || own != had_groups {
+        atomicStore(&sh_edited, 1u);
+    }
     bodies[i] = Body(vector_at(place), bitcast<f32>(radius), velocity, bitcast<f32>(mass), residue, held);
     let far = abs(vector_at(place));
     let apart = EPSILON * max(max(far.x, far.y), far.z);
@@ -91,6 +100,7 @@ fn main(
         atomicMax(&simulation_counters.fastest, atomicLoad(&sh_fastest));
         atomicMax(&simulation_counters.largest, atomicLoad(&sh_largest));
         atomicMax(&simulation_counters.far_away, atomicLoad(&sh_far_away));
+        atomicMax(&simulation_counters.edited, atomicLoad(&sh_edited));
         if atomicLoad(&sh_invalid) > 0u {
             atomicAdd(&simulation_counters.invalid, atomicLoad(&sh_invalid));
         }

@@ -61,8 +61,6 @@ fn choose() {
     atomicStore(&simulation_counters.widened, 0u);
     atomicStore(&simulation_counters.together, 0u);
     atomicStore(&simulation_counters.full, bitcast<u32>(NEVER));
-    atomicStore(&simulation_counters.longest, bitcast<u32>(NEVER));
-    atomicStore(&simulation_counters.longest_moving, bitcast<u32>(NEVER));
     if atomicLoad(&simulation_counters.invalid) > 0u {
         simulation.status |= CAROM_SPHERES_LEFT_OUT;
     }
@@ -92,6 +90,14 @@ fn choose() {
     if !(simulation.pace > 0.0) {
         simulation.pace = first_pace();
     }
+    // A sphere that has lost what supports it falls only at the end of the substep.
+    let fall = bitcast<f32>(atomicLoad(&simulation_counters.longest_moving));
+    if atomicLoad(&simulation_counters.edited) > 0u && fall > 0.0 {
+        simulation.pace = min(simulation.pace, fall);
+    }
+    atomicStore(&simulation_counters.edited, 0u);
+    atomicStore(&simulation_counters.longest, bitcast<u32>(NEVER));
+    atomicStore(&simulation_counters.longest_moving, bitcast<u32>(NEVER));
     // If less than two substeps remain, two equal substeps avoid a very short last one.
     let pace = simulation.pace;
     let duration = select(select(pace, 0.5 * remaining, remaining < 2.0 * pace), remaining, remaining <= pace);

@@ -8,7 +8,6 @@ use super::options::check_restitution;
 use super::report::Partner;
 use super::rest::Rest;
 use super::rows::{push, reserve};
-use super::state::State;
 use super::walls::{MovingWalls, WallMotion};
 use super::{HardSphere, Simulation, SimulationOptions};
 use crate::limits::MAX_SPHERES;
@@ -107,7 +106,6 @@ impl Simulation {
         let place = self.present(sphere, "removed")?;
         let before = self.state.exported(place, &self.lattice);
         let is_other = |key: &TouchKey| !concerns(key, sphere);
-        self.disturb(|key| concerns(key, sphere));
         self.passing.retain(is_other);
         self.rest.forces.retain(is_other);
         self.state.removed[place] = true;
@@ -128,7 +126,7 @@ impl Simulation {
     pub fn set_groups(&mut self, sphere: usize, groups: u32) -> Result<(), Error> {
         self.present(sphere, "given groups")?;
         set(&mut self.options.groups, self.spheres.len(), sphere, groups)?;
-        self.let_go(sphere);
+        self.outdate();
         Ok(())
     }
 
@@ -139,7 +137,7 @@ impl Simulation {
     pub fn set_body(&mut self, sphere: usize, body: Option<u32>) -> Result<(), Error> {
         self.present(sphere, "made a part of a body")?;
         set(&mut self.options.bodies, self.spheres.len(), sphere, body)?;
-        self.let_go(sphere);
+        self.outdate();
         Ok(())
     }
 
@@ -329,8 +327,7 @@ impl Simulation {
         // If memory runs out, nothing has changed.
         let before = same_meshes.then_some(&mut self.walls);
         let new = MovingWalls::with_motions(&walls, motions, domain, *one_sided_meshes, before)?;
-        let before = std::mem::replace(&mut self.walls, new);
-        let motions = self.walls.motions();
+        self.walls = new;
         let given = &self.options.walls;
         // Numbers of walls from here on do not mean the same as before.
         let mut known = given.simple().len().min(walls.simple().len());
@@ -343,20 +340,6 @@ impl Simulation {
         }
         let is_known =
             |key: &TouchKey| !matches!(key.1, Partner::Wall(wall) if wall as usize >= known);
-        let is_changed = |key: &TouchKey| match key.1 {
-            Partner::Sphere(_) => false,
-            Partner::Wall(wall) => {
-                match [given, &walls].map(|walls| walls.simple().get(wall as usize)) {
-                    [Some(old), Some(new)] => {
-                        let moves =
-                            [before.motions(), motions].map(|motions| motions[wall as usize]);
-                        old != new || moves[0] != moves[1]
-                    }
-                    _ => !same_meshes,
-                }
-            }
-        };
-        wake(&self.rest, &mut self.state, is_changed);
         self.rest.forces.retain(is_known);
         self.passing.retain(is_known);
         let contacts = &mut self.contacts;
@@ -370,18 +353,6 @@ impl Simulation {
     pub(super) fn forget_contacts(&mut self, sphere: usize) {
         self.contacts
             .retain(|&(id, partner)| !concerns(&(id, partner, [0; 3]), sphere));
-    }
-
-    /// Lets the spheres fall again that rest on something that an edit concerns, given by the pairs that press on each
-    /// other.
-    fn disturb(&mut self, concerns: impl Fn(&TouchKey) -> bool) {
-        wake(&self.rest, &mut self.state, concerns);
-    }
-
-    /// Prepares for pairs with a sphere that meet from now on, or meet no more.
-    fn let_go(&mut self, sphere: usize) {
-        self.disturb(|key| concerns(key, sphere));
-        self.outdate();
     }
 
     /// Changes numbers of the options, if the new ones are in range.
@@ -405,7 +376,7 @@ impl Simulation {
             ] = before;
         }
         if options.gravity != gravity || options.contact_time != before[2] {
-            self.disturb(|_| true);
+            self.state.resting.fill(false);
             self.rest = Rest::default();
         }
         self.outdate();
@@ -434,23 +405,6 @@ impl Simulation {
 fn concerns(key: &TouchKey, sphere: usize) -> bool {
     let is_sphere = |id: u32| id as usize == sphere;
     is_sphere(key.0) || matches!(key.1, Partner::Sphere(other) if is_sphere(other))
-}
-
-/// Lets the spheres of some pairs fall again.
-fn wake(rest: &Rest, state: &mut State, concerns: impl Fn(&TouchKey) -> bool) {
-    let pairs = rest.forces.pairs().map(|(key, _)| key);
-    for key in pairs.filter(|key| concerns(key)) {
-        let other = match key.1 {
-            Partner::Sphere(other) => other,
-            Partner::Wall(_) => key.0,
-        };
-        for sphere in [key.0, other] {
-            let place = state.place(sphere as usize);
-            if let Some(rests) = place.and_then(|place| state.resting.get_mut(place)) {
-                *rests = false;
-            }
-        }
-    }
 }
 
 /// Sets the entry of a sphere in a list that may be empty, for entries that are all the default.

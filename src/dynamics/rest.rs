@@ -14,7 +14,6 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::HardSphere;
 use super::candidate::TouchKey;
 use super::candidates::Candidates;
 #[cfg(feature = "serde")]
@@ -29,6 +28,7 @@ use super::path::Piece;
 use super::report::{Partner, Passed};
 use super::rows::{push, reserve};
 use super::start::Start;
+use super::{HardSphere, SimulationOptions};
 use crate::Error;
 
 /// A sphere that rests on a body other than a plane may slip along it by about this number of radii before the end of a
@@ -379,16 +379,18 @@ impl Rest {
                 let key = setting.key(&candidate);
                 let force = forces.of(&key);
                 let separates = || {
-                    // Gravity has moved the spheres towards what they rest on.
-                    let pressed = |end: u32, piece: &Piece| {
-                        let owed = place_of(end).map_or(0.0, |place| owed[place].1);
+                    // Gravity moves the upper one towards the other, which something else may support.
+                    let pressing = blow.touch.normal.dot(options.gravity);
+                    let pressed = |end: u32, piece: &Piece, is_upper: bool| {
+                        let place = place_of(end).ok().filter(|_| is_upper);
+                        let owed = place.map_or(0.0, |place| owed[place].1);
                         Piece {
                             velocity: piece.velocity + options.gravity * owed,
                             ..*piece
                         }
                     };
-                    let pieces = [pressed(ends[0], &a), pressed(ends[1], &b)];
-                    let pieces = [&pieces[0], &pieces[1]];
+                    let upper = pressed(ends[0], &a, pressing > 0.0);
+                    let pieces = [&upper, &pressed(ends[1], &b, pressing < 0.0)];
                     let encounter = setting.encounter(&candidate, pieces, &blow, 0.0);
                     start.rule.response(&encounter).separates(&encounter)
                 };
@@ -567,14 +569,21 @@ impl Rest {
             && (start.spheres.par_iter().any(moves) || start.walls.any_moves())
         {
             let radii = touching.iter().map(|pair| pair.radius);
-            let fallen = 2.0 * SLIP * radii.fold(forces.smallest(), f64::min);
-            let most = (fallen / options.gravity.length()).sqrt();
-            longest = longest.min(most.max(options.contact_time));
+            let least = radii.fold(forces.smallest(), f64::min);
+            self.limit_fall(least, options);
         }
         if longest < f64::INFINITY {
             self.limit(longest);
         }
         Ok((new, passed))
+    }
+
+    /// Limits the next substep to the time in which a sphere of this radius falls by a small part of it.
+    pub(super) fn limit_fall(&mut self, radius: f64, options: &SimulationOptions) {
+        let most = (2.0 * SLIP * radius / options.gravity.length()).sqrt();
+        if most < f64::INFINITY {
+            self.limit(most.max(options.contact_time));
+        }
     }
 }
 

@@ -41,6 +41,9 @@ use crate::{Detector, Domain, Error, MAX_MAGNITUDE};
 /// spheres apart. In a periodic domain, a sphere has no impacts with its own images, even if it is larger than the
 /// cell, because they all move alike.
 ///
+/// Discs in a plane are spheres with z = 0: if the velocities, gravity and the normals of walls have z = 0, too, all z stay
+/// exactly 0.
+///
 /// # Saving
 /// A copy (`clone`) goes on with the same bytes. With the feature `serde`, a simulation may also be written, and the
 /// simulation that is read goes on with the same bytes: the text or the bytes have all that its steps depend on, which
@@ -924,10 +927,17 @@ impl Simulation {
         })
     }
 
-    /// Discards the candidates and wakes what sleeps, after an edit.
+    /// Discards the candidates and wakes what sleeps, after an edit. It may have taken away what supports a sphere, which
+    /// then falls only at the end of the next substep.
     pub(super) fn outdate(&mut self) {
         self.substep.candidates.forget();
         self.rest.forces.wake();
+        if self.rest.longest.is_none() && !self.rest.forces.is_empty() {
+            let resting = self.state.resting.iter().zip(&self.state.spheres);
+            let radii = resting.filter(|(rests, _)| **rests);
+            let least = radii.fold(f64::INFINITY, |least, (_, sphere)| least.min(sphere.radius));
+            self.rest.limit_fall(least, &self.options);
+        }
     }
 
     /// Wraps all spheres into the cell of a periodic domain, and discards all candidates, after

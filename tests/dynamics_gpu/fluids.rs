@@ -59,6 +59,33 @@ fn fluids_keep_energy_and_momentum_and_have_the_right_pressure() {
     }
 }
 
+/// Centres and velocities that were read are those of a simulation that begins with them, bit for bit, and it goes on with
+/// the same energy and momentum, and without overlaps.
+#[test]
+fn a_simulation_goes_on_from_what_was_read() {
+    let (spheres, edge) = periodic_fluid(256, 0.35, 2);
+    let options = SimulationBufferOptions::new(256).with_simulation(periodic(edge));
+    let mut world = World::new(&spheres, &options);
+    let bits =
+        |world: &World| [&world.places, &world.motions].map(|buffer| world.device.read(buffer));
+    for _ in 0..4 {
+        world.advance(0.2);
+        let saved = bits(&world);
+        world = World::new(&world.spheres(), &options);
+        assert_eq!(bits(&world), saved);
+        world.record(0.0);
+        assert_eq!(bits(&world), saved);
+        let state = world.advance(0.2);
+        assert!(all_impacts(&state) > 100, "{state:?}");
+        let depth = overlap(&world.spheres(), Some(edge));
+        assert!(depth <= 1.0, "{depth} {state:?}");
+    }
+    let after = world.spheres();
+    assert!((energy(&after) / energy(&spheres) - 1.0).abs() < 1e-5);
+    let drift = (momentum(&after) - momentum(&spheres)).length();
+    assert!(drift < 1e-5 * all_momenta(&after), "{drift}");
+}
+
 /// In a long substep, many impacts turn out to be wrong, and the GPU removes them again. The GPU would choose shorter
 /// substeps, so the test writes the duration of the next substep into the state of the simulation.
 #[test]

@@ -667,6 +667,76 @@ fn each_sphere_has_a_restitution_of_its_own() {
     }
 }
 
+/// Between recordings, spheres change their compound bodies and groups. Set before the first recording, bodies are those of
+/// buffers that were created with them.
+#[test]
+fn bodies_and_groups_change_between_recordings() {
+    let ball =
+        |x: f64, y: f64, u: f64| HardSphere::new([x, y, 0.0], 0.5).with_velocity([u, 0.0, 0.0]);
+    // Three pairs, of which each meets after 0.5.
+    let balls: Vec<_> = [0.0, 10.0, 20.0]
+        .iter()
+        .flat_map(|&y| [ball(0.0, y, 1.0), ball(2.0, y, -1.0)])
+        .collect();
+    let of = |bodies: [Option<u32>; 6]| {
+        let rules = SimulationOptions::new().with_bodies(bodies.to_vec());
+        SimulationBufferOptions::new(6).with_simulation(rules)
+    };
+    let (first, second) = (
+        [Some(4), Some(4), None, None, None, Some(4)],
+        [None, Some(4), Some(3), Some(3), None, Some(1)],
+    );
+    let assert_bounce = |world: &World, expected: [bool; 3]| {
+        let speeds: Vec<_> = world.spheres().iter().map(|s| s.velocity[0]).collect();
+        for (pair, bounces) in speeds.chunks(2).zip(expected) {
+            let speed = if bounces { -1.0 } else { 1.0 };
+            let off = (pair[0] - speed).abs().max((pair[1] + speed).abs());
+            assert!(off < 1e-6, "{speeds:?} {expected:?}");
+        }
+    };
+    let set = |world: &mut World, bodies: [Option<u32>; 6]| {
+        for (sphere, body) in bodies.into_iter().enumerate() {
+            world.buffers.set_body(sphere, body).expect("a valid body");
+        }
+    };
+    let mut world = World::new(&balls, &of(first));
+    let start = [&world.places, &world.motions].map(|buffer| world.device.read(buffer));
+    let again = |world: &World| {
+        for (to, words) in [&world.places, &world.motions].iter().zip(&start) {
+            (world.device.queue).write_buffer(to, 0, bytemuck::cast_slice(words));
+        }
+    };
+    world.advance(1.0);
+    assert_bounce(&world, [false, true, true]);
+    again(&world);
+    set(&mut world, second);
+    let mut dropped = world.device.encoder();
+    world.record_into(&mut dropped, 1.0);
+    drop(dropped);
+    world.advance(1.0);
+    assert_bounce(&world, [true, false, true]);
+    again(&world);
+    let groups = [0, 0, 0, 0, 1, 1_u32 << 16];
+    (world.device.queue).write_buffer(&world.groups, 0, bytemuck::cast_slice(&groups));
+    world.buffers.set_body(2, None).expect("a valid body");
+    world.advance(1.0);
+    assert_bounce(&world, [true, true, false]);
+    let [mut set_later, mut created] = [first, second].map(|of_it| World::new(&balls, &of(of_it)));
+    set(&mut set_later, second);
+    let states = [&mut set_later, &mut created].map(|world| world.advance(1.0));
+    assert_eq!(states[0], states[1]);
+    let bits = [&set_later, &created]
+        .map(|world| [&world.places, &world.motions].map(|buffer| world.device.read(buffer)));
+    assert_eq!(bits[0], bits[1]);
+    let problem = world.buffers.set_body(6, None).expect_err("no such sphere");
+    assert!(problem.to_string().contains("made for 6"), "{problem}");
+    let mut without = World::new(&balls, &SimulationBufferOptions::new(6));
+    let problem = (without.buffers)
+        .set_body(0, Some(1))
+        .expect_err("no bodies");
+    assert!(problem.to_string().contains("with_bodies"), "{problem}");
+}
+
 /// Numbers of the rules may change between recordings. A ball flies on parabolas with each gravity in turn, and two balls
 /// meet twice, with another restitution each time.
 #[test]

@@ -309,6 +309,59 @@ fn a_pile_comes_to_rest() {
     assert!((after - before).abs() < 0.01, "{before} {after}");
 }
 
+/// What loses its support between two recordings falls on the floor and stays there, however long the next recording is,
+/// and so does what rests on it.
+#[test]
+fn what_loses_its_support_falls_on_the_floor() {
+    type Edit<'a> = &'a dyn Fn(&mut World);
+    let edits: [(f64, Edit<'_>); 5] = [
+        (0.0, &|world| {
+            let aside = [5.0_f32, 0.1, 0.0];
+            (world.device.queue).write_buffer(&world.places, 0, bytemuck::cast_slice(&aside));
+        }),
+        (0.0, &|world| {
+            let groups = [1, 1_u32 << 16];
+            (world.device.queue).write_buffer(&world.groups, 0, bytemuck::cast_slice(&groups));
+        }),
+        (0.0, &|world| {
+            for ball in [0, 1] {
+                world.buffers.set_body(ball, Some(9)).expect("a valid body");
+            }
+        }),
+        (0.2, &|world| {
+            world.buffers.set_wall_enabled(1, false).expect("a wall");
+        }),
+        (0.2, &|world| {
+            let lower = |walls: &mut Walls| {
+                walls.simple_mut()[1] = Wall::half_space([0.0, 1.0, 0.0], -1.0);
+            };
+            world.buffers.edit_walls(lower).expect("it is valid");
+        }),
+    ];
+    for (k, (shelf, edit)) in edits.into_iter().enumerate() {
+        let floors = [0.0, shelf as f32].map(|y| Wall::half_space([0.0, 1.0, 0.0], y));
+        let rules = under_gravity(Walls::from_iter(floors), [0.0; 2], 1e-3);
+        let rules = rules.with_bodies(vec![None; 3]);
+        // Two balls on a pebble, or beside it on a shelf.
+        let balls = [
+            HardSphere::new([10.0 * shelf, 0.1 + shelf, 0.0], 0.1),
+            HardSphere::new([0.0, 0.7, 0.0], 0.5),
+            HardSphere::new([0.0, 1.7, 0.0], 0.5),
+        ];
+        let mut world = World::new(&balls, &buffers(3, &rules));
+        for _ in 0..5 {
+            world.advance(1.0);
+        }
+        assert!((world.spheres()[1].center[1] - 0.7).abs() < 1e-3, "{k}");
+        edit(&mut world);
+        world.advance(2.0);
+        for (ball, height) in world.spheres()[1..].iter().zip([0.5, 1.5]) {
+            assert!((ball.center[1] - height).abs() < 1e-2, "{k}: {ball:?}");
+            assert!(ball.velocity[1].abs() < 1e-3, "{k}: {ball:?}");
+        }
+    }
+}
+
 /// The ball below is knocked out, and the one on it falls at once.
 #[test]
 fn a_ball_falls_when_its_support_is_knocked_away() {

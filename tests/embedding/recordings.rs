@@ -94,6 +94,48 @@ fn tickets_and_encoders_may_be_dropped_at_any_time() -> Result {
     Ok(())
 }
 
+/// If the application forgets to unmap a buffer, its submit fails, and the next one has the results.
+#[test]
+fn a_buffer_that_is_still_mapped_fails_the_submit_only() -> Result {
+    let device = Device::real();
+    let pipeline = device.pipeline();
+    let mut buffers = pipeline.create_buffers(&BufferOptions::new(100))?;
+    let mut simulation = pipeline.create_simulation(&SimulationBufferOptions::new(100))?;
+    let spheres = gas(100, 11);
+    let words: &[u8] = bytemuck::cast_slice(&spheres);
+    let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: words.len() as u64,
+        usage: wgpu::BufferUsages::STORAGE,
+        mapped_at_creation: true,
+    });
+    let mapped = buffer.get_mapped_range_mut(..);
+    mapped.expect("it is mapped").copy_from_slice(words);
+    let source = Interleaved { buffer, count: 100 };
+    for is_mapped in [true, false] {
+        let scope = (device.device).push_error_scope(wgpu::ErrorFilter::Validation);
+        let mut encoder = device.encoder();
+        buffers.record(&mut encoder, &Step::on_device(source.spheres(), 1.0))?;
+        let list = buffers.read_exact(&mut encoder)?;
+        simulation.record(&mut encoder, &source.spheres(), 1.0)?;
+        let mut state = simulation.read_state(&mut encoder)?;
+        let list = device.finish(encoder, list);
+        let problem = pollster::block_on(scope.pop()).map(|error| error.to_string());
+        if is_mapped {
+            assert!(problem.is_some_and(|problem| problem.contains("mapped")));
+            assert_eq!(list.err(), Some(Error::NotSubmitted));
+            assert_eq!(state.try_take().err(), Some(Error::NotSubmitted));
+            source.buffer.unmap();
+        } else {
+            assert_eq!(problem, None);
+            assert_eq!(ready(list).collisions.pairs, truth(&spheres, 1.0));
+            assert!(ready(state.try_take()).time > 0.0);
+        }
+    }
+    device.assert_silent();
+    Ok(())
+}
+
 #[test]
 fn stages_are_timed_on_request() -> Result {
     let device = Device::real();

@@ -52,7 +52,8 @@ struct SimulationRequest {
     own_restitutions: u32,
     // Number of impacts for which each path has room, at most MOST_IMPACTS.
     path_room: u32,
-    unused: u32,
+    // 1 if the host has changed anything since the last recording that may have supported a sphere, and 0 otherwise.
+    edited: u32,
     // The restitution of each wall and mesh, four in a vector.
     wall_restitutions: array<vec4<f32>, MOST_WALLS / 4u>,
 }
@@ -98,6 +99,8 @@ struct SimulationCounters {
     longest_moving: atomic<u32>,
     // 1 if any moving sphere is so far from the origin that float32 numbers are too coarse for it. Otherwise 0.
     far_away: atomic<u32>,
+    // 1 if what supports a sphere may have changed since the last substep, and 0 otherwise.
+    edited: atomic<u32>,
 }
 
 // Total momentum that spheres have passed to a wall, with more digits than a float32: `high` is the rounded total, and

@@ -93,8 +93,8 @@ impl CollisionBuffers {
     ///
     /// The encoder must be created by the device of the pipeline. carom cannot check this. With an
     /// encoder of another device, wgpu reports an error when the application finishes the encoder. The encoder and
-    /// the buffers of the application must also be of the wgpu instance of this device: with those of another instance,
-    /// wgpu panics. A buffer of the application that is
+    /// the buffers of the application must also be of the wgpu instance of this device: wgpu cannot tell those of another
+    /// instance apart, and panics, or takes another object of this instance instead. A buffer of the application that is
     /// still mapped when the encoder is submitted is an error of wgpu, and the tickets return [`Error::NotSubmitted`].
     ///
     /// A recording reuses the upload buffer of an earlier recording that has run, if there is one

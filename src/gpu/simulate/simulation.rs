@@ -127,8 +127,10 @@ pub struct SimulationBuffers {
     request: SimulationRequest,
     /// What recordings change that may not have been submitted yet.
     edits: Vec<(Edit, Submitted)>,
-    /// Whether the next recording writes the restitutions of spheres.
-    restitutions_changed: bool,
+    /// What the next recording changes besides walls.
+    pending: OtherEdits,
+    /// Number of spheres in the last recording.
+    recorded: u32,
     /// The dispatches of a substep before the search for candidate pairs, and after it.
     before: Vec<Dispatch>,
     after: Vec<Dispatch>,
@@ -150,12 +152,26 @@ struct MeshSearch {
     triangles: u32,
 }
 
-/// What a recording changes: the bits `changed` and `jumped` of walls, and whether it writes the restitutions of spheres.
+/// What a recording changes.
 #[derive(Clone, Copy)]
 struct Edit {
+    /// Bits of walls, as in the request.
     changed: u32,
     jumped: u32,
-    restitutions: bool,
+    others: OtherEdits,
+}
+
+bitflags::bitflags! {
+    /// What a recording changes besides walls.
+    #[derive(Clone, Copy)]
+    struct OtherEdits: u32 {
+        /// It writes the restitutions of spheres.
+        const RESTITUTIONS = 1;
+        /// It writes the compound bodies.
+        const BODIES = 2;
+        /// What supports a sphere may be gone.
+        const SUPPORTS = 4;
+    }
 }
 
 /// The dispatches that read and write the application's buffers.
@@ -286,6 +302,24 @@ fn surfaces(options: &SimulationBufferOptions) -> usize {
     walls.simple().len() + walls.meshes().len()
 }
 
+/// Returns the entry of a sphere in a list of the options that must have an entry for each.
+fn entry<'a, T>(
+    list: &'a mut [T],
+    sphere: usize,
+    option: &str,
+    what: &str,
+) -> Result<&'a mut T, Error> {
+    let count = list.len();
+    let problem = match count {
+        0 => format!(
+            "no sphere has a {what} of its own; create the buffers with `SimulationOptions::with_{option}`"
+        ),
+        _ => format!("there is no sphere {sphere}: the buffers were made for {count}"),
+    };
+    let entry = list.get_mut(sphere);
+    entry.ok_or(Error::InvalidSimulation { problem })
+}
+
 fn narrow(vector: DVec3) -> [f32; 3] {
     vector.as_vec3().to_array()
 }
@@ -412,7 +446,8 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
     made.array::<GpuTrack>("tracks", "tracks of the spheres", spheres, none)?;
     let pieces = spheres * u64::from(options.path_room);
     made.array::<GpuPiece>("pieces", "paths of the spheres", pieces, none)?;
-    compounds(made, &options.simulation.bodies)?;
+    let count = options.simulation.bodies.len() as u64;
+    made.array::<u32>("compounds", "compound bodies", count, target)?;
     let pairs = u64::from(options.most_candidates());
     let near = if triangles(options) > 0 { pairs } else { 0 };
     made.array::<GpuCandidate>("candidates", "candidates", pairs + near, none)?;
@@ -484,14 +519,9 @@ fn rests(
     Ok(Some(changes))
 }
 
-/// Makes the buffer with the index of the first sphere of each sphere's compound body. A sphere that belongs to none
-/// has its own index.
-fn compounds(made: &mut Allocator<'_>, bodies: &[Option<u32>]) -> Result<(), Error> {
-    let (name, what) = ("compounds", "compound bodies");
-    if bodies.is_empty() {
-        made.array::<u32>(name, what, 0, BufferUsages::empty())?;
-        return Ok(());
-    }
+/// Returns the index of the first sphere of each sphere's compound body. A sphere that belongs to none has its own index.
+fn compounds(bodies: &[Option<u32>]) -> Result<Vec<u32>, Error> {
+    let what = "compound bodies";
     let mut members = crate::memory::allocate(bodies.len(), what)?;
     members.extend(
         bodies
@@ -501,13 +531,13 @@ fn compounds(made: &mut Allocator<'_>, bodies: &[Option<u32>]) -> Result<(), Err
     );
     members.sort_unstable();
     let mut firsts: Vec<u32> = crate::memory::allocate(bodies.len(), what)?;
-    firsts.extend(0..bodies.len() as u32);
+    firsts.extend((0..).take(bodies.len()));
     for body in members.chunk_by(|one, other| one.0 == other.0) {
         for (_, sphere) in body {
             firsts[*sphere as usize] = body[0].1;
         }
     }
-    made.filled(name, what, &firsts)
+    Ok(firsts)
 }
 
 /// Returns the values for all walls in an array of fixed length, with zeroed values behind them.
@@ -819,7 +849,8 @@ impl SimulationBuffers {
         Ok(Self {
             request: request(&options),
             edits: Vec::new(),
-            restitutions_changed: !options.simulation.restitutions.is_empty(),
+            pending: OtherEdits::RESTITUTIONS | OtherEdits::BODIES,
+            recorded: 0,
             search: collisions.inner_step(domain)?,
             kernels: kernels.clone(),
             options,
@@ -883,7 +914,8 @@ impl SimulationBuffers {
     /// commands read and write the application's centres and velocities, and only read radii and collision
     /// groups. Between two recordings, the application may change all of them.
     ///
-    /// The masses are those of [`DeviceSpheres::with_inverse_mass`], or 1.
+    /// The masses are those of [`DeviceSpheres::with_inverse_mass`], or 1. The encoder and the buffers must be those
+    /// that [`CollisionBuffers::record`] may be given.
     ///
     /// The spheres move by `duration` plus the part of earlier durations that earlier recordings did not complete.
     /// So a recording with a duration of 0 only completes what is left.
@@ -918,13 +950,18 @@ impl SimulationBuffers {
             if submitted.never() {
                 request.changed |= edit.changed;
                 request.jumped |= edit.jumped;
-                self.restitutions_changed |= edit.restitutions;
+                self.pending |= edit.others;
             }
             submitted.perhaps()
         });
-        if self.restitutions_changed {
+        let mut pending = self.pending;
+        if pending.contains(OtherEdits::RESTITUTIONS) {
             self.request.least_restitution = least_restitution(&self.options);
         }
+        pending.set(
+            OtherEdits::SUPPORTS,
+            pending.contains(OtherEdits::SUPPORTS) || count != self.recorded,
+        );
         let layout = ends.layout;
         let request = SimulationRequest {
             duration,
@@ -932,6 +969,7 @@ impl SimulationBuffers {
             mass_first: ends.mass_words[0],
             mass_stride: ends.mass_words[1],
             serial,
+            edited: u32::from(pending.contains(OtherEdits::SUPPORTS)),
             ..self.request
         };
         let mut upload = Upload::default();
@@ -949,11 +987,17 @@ impl SimulationBuffers {
             let of_lattices = self.named.buffer("simulation_lattices")?;
             upload.add(of_lattices, [bytemuck::cast_slice(lattices)]);
         }
-        let restitutions = self.own_restitutions()?;
-        if !restitutions.is_empty() {
+        let (restitutions, firsts);
+        if pending.contains(OtherEdits::RESTITUTIONS) {
+            restitutions = self.own_restitutions()?;
             let offset = u64::from(self.options.spheres) * size_of::<GpuBody>() as u64;
             let bytes = [bytemuck::cast_slice(&restitutions)];
             upload.add_at(self.named.buffer("bodies")?, offset, bytes);
+        }
+        if pending.contains(OtherEdits::BODIES) {
+            firsts = compounds(&self.options.simulation.bodies)?;
+            let bytes = [bytemuck::cast_slice(&firsts)];
+            upload.add(self.named.buffer("compounds")?, bytes);
         }
         (self.search).add_to(&mut upload, &self.collisions.buffers);
         if let Some(mesh) = &self.mesh {
@@ -965,14 +1009,15 @@ impl SimulationBuffers {
         let edit = Edit {
             changed: request.changed,
             jumped: request.jumped,
-            restitutions: !restitutions.is_empty(),
+            others: pending,
         };
-        if edit.changed != 0 || edit.restitutions {
+        if edit.changed != 0 || !pending.is_empty() {
             self.edits.push((edit, submitted));
         }
         self.request.serial = serial;
         (self.request.changed, self.request.jumped) = (0, 0);
-        self.restitutions_changed = false;
+        self.pending = OtherEdits::empty();
+        self.recorded = count;
         pass(
             encoder,
             "carom simulation",
@@ -986,17 +1031,13 @@ impl SimulationBuffers {
         Ok(())
     }
 
-    /// Returns the restitutions of spheres as they are behind the spheres in the list of bodies, or nothing if the device
-    /// has them.
+    /// Returns the restitutions of spheres as they are behind the spheres in the list of bodies.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the kernels compute in float32"
     )]
     fn own_restitutions(&self) -> Result<Vec<GpuBody>, Error> {
         let given = &self.options.simulation.restitutions;
-        if !self.restitutions_changed {
-            return Ok(Vec::new());
-        }
         let mut bodies = crate::memory::allocate(given.len().div_ceil(3), "restitutions")?;
         bodies.extend(given.chunks(3).map(|three| {
             let mut body = GpuBody::zeroed();
@@ -1058,19 +1099,21 @@ impl SimulationBuffers {
     pub fn set_restitution_of(&mut self, sphere: usize, restitution: f64) -> Result<(), Error> {
         check_restitution(format_args!("restitution of sphere {sphere}"), restitution)?;
         let list = &mut self.options.simulation.restitutions;
-        let count = list.len();
-        let Some(own) = list.get_mut(sphere) else {
-            return Err(Error::InvalidSimulation {
-                problem: if count == 0 {
-                    "spheres have no restitutions of their own; create the buffers with `SimulationOptions::with_restitutions`"
-                        .into()
-                } else {
-                    format!("there is no sphere {sphere}: the buffers were made for {count}")
-                },
-            });
-        };
-        *own = restitution;
-        self.restitutions_changed = true;
+        *entry(list, sphere, "restitutions", "restitution")? = restitution;
+        self.pending |= OtherEdits::RESTITUTIONS;
+        Ok(())
+    }
+
+    /// Sets the compound body of one sphere in later recordings, as in [`SimulationOptions::with_bodies`], which must have
+    /// given an entry to each sphere, possibly `None`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidSimulation`] if there is no room for such a sphere, or if the buffers were created without compound
+    /// bodies.
+    pub fn set_body(&mut self, sphere: usize, body: Option<u32>) -> Result<(), Error> {
+        let list = &mut self.options.simulation.bodies;
+        *entry(list, sphere, "bodies", "compound body")? = body;
+        self.pending |= OtherEdits::BODIES | OtherEdits::SUPPORTS;
         Ok(())
     }
 
@@ -1098,6 +1141,7 @@ impl SimulationBuffers {
     }
 
     fn set(&mut self, options: SimulationBufferOptions) {
+        self.pending |= OtherEdits::SUPPORTS;
         let SimulationRequest {
             rounds,
             serial,
@@ -1181,6 +1225,7 @@ impl SimulationBuffers {
     pub fn set_wall_enabled(&mut self, wall: usize, enabled: bool) -> Result<(), Error> {
         let bit = 1 << self.walls().place(wall)?;
         self.request.off = (self.request.off & !bit) | if enabled { 0 } else { bit };
+        self.pending |= OtherEdits::SUPPORTS;
         Ok(())
     }
 

@@ -466,7 +466,7 @@ layouts! {
         combine: u32,
         own_restitutions: u32,
         path_room: u32,
-        unused: u32,
+        edited: u32,
         wall_restitutions: [[f32; 4]; MOST_WALLS as usize / 4],
     }
 
@@ -485,6 +485,7 @@ layouts! {
         longest: u32,
         longest_moving: u32,
         far_away: u32,
+        edited: u32,
     }
 
     struct WallImpulse = "WallImpulse" {
