@@ -272,9 +272,9 @@ mutant 'a device that is not trusted drops pairs' shaders/shared/decide_found.wg
     'open || (!trusted && decided.verdict == MISS)' 'open' --test embedding until_the_device_has_passed
 mutant 'pairs keep any order in their rows' shaders/reduce/parts/row_order.wgsl \
     'end - begin <= LONGEST_ROW' 'false' --lib in_order_and_in_few_bytes
-mutant 'images of a pair keep any order' shaders/reduce/parts/row_order.wgsl \
+mutant 'images of a pair keep any order' shaders/reduce/parts/row_items.wgsl \
     'one.z < other.z ||' '' --lib in_order_and_in_few_bytes
-mutant 'depths arrive as times' shaders/reduce/parts/row_order.wgsl \
+mutant 'depths arrive as times' shaders/reduce/parts/row_items.wgsl \
     'select(toi, depth | SIGN, depth != 0u)' 'toi' --lib in_order_and_in_few_bytes
 mutant 'the host does not sort long rows' src/reduce/sort.rs \
     '<= key(&two[1])' '< key(&two[1]) || true' --lib rows_of_any_length

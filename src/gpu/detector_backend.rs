@@ -607,7 +607,7 @@ impl Gpu {
         &mut self,
         arrived: Arrived,
         (pairs, images): (&mut [R], &mut [[i32; 3]]),
-        convert: impl Fn(usize, &[u8], &mut [R], &[[i32; 3]]) -> Listing + Sync,
+        convert: impl Fn(usize, &[u8], &mut [R], &[[i32; 3]]) -> Result<Listing, Error> + Sync,
         wait: Wait,
     ) -> Result<Listing, Error> {
         let Arrived {
@@ -650,7 +650,7 @@ impl Gpu {
                 convert(at, records, pairs, images)
             };
             let next = converted(&mut pairs[start..end], start, (records, record), &convert)?;
-            listing = listing.then(next);
+            listing = listing.then(next)?;
             drop(view);
             self.keep(reading)?;
         }
@@ -834,7 +834,7 @@ fn converted<R: Send>(
     all: &mut [R],
     first: usize,
     (records, size): (&[u8], usize),
-    convert: &(impl Fn(usize, &[u8], &mut [R]) -> Listing + Sync),
+    convert: &(impl Fn(usize, &[u8], &mut [R]) -> Result<Listing, Error> + Sync),
 ) -> Result<Listing, Error> {
     threads::run(all.len(), || {
         let parts = all.par_chunks_mut(TASK);
@@ -847,20 +847,22 @@ fn converted<R: Send>(
             copy.copy_from_slice(records);
             convert(first + task * TASK, copy, part)
         });
-        Ok(listed.reduce(Listing::default, Listing::then))
+        listed.try_reduce(Listing::default, Listing::then)
     })
 }
 
-fn each<T: Pod, R>(convert: impl Fn(T) -> R) -> impl Fn(usize, &[u8], &mut [R]) -> Listing {
+fn each<T: Pod, R>(
+    convert: impl Fn(T) -> R,
+) -> impl Fn(usize, &[u8], &mut [R]) -> Result<Listing, Error> {
     move |_, records, part| {
         for (value, read) in part.iter_mut().zip(read_now::values(records)) {
             *value = convert(read);
         }
-        Listing::default()
+        Ok(Listing::default())
     }
 }
 
-/// Twin of `value_of` in `shaders/reduce/parts/row_order.wgsl`.
+/// Twin of `value_of` in `shaders/reduce/parts/row_items.wgsl`.
 fn unpacked([a, b, value]: [u32; 3]) -> Collision {
     let deep = value >> 31 == 1;
     let [toi, depth] = if deep {
@@ -875,10 +877,10 @@ fn unpacked([a, b, value]: [u32; 3]) -> Collision {
 /// Unpacks records of decided pairs. Short ones need the ends of the rows.
 fn decided(
     ends: Option<&[u32]>,
-) -> impl Fn(usize, &[u8], &mut [Collision], &[[i32; 3]]) -> Listing {
+) -> impl Fn(usize, &[u8], &mut [Collision], &[[i32; 3]]) -> Result<Listing, Error> {
     move |first, records, part, images| {
         let Some(ends) = ends else {
-            each(unpacked)(first, records, part);
+            each(unpacked)(first, records, part)?;
             return Listing::of(first, part, images);
         };
         let mut a = ends.partition_point(|&end| end as usize <= first);
@@ -899,7 +901,7 @@ fn decided(
             a += 1;
         }
         match !open && in_order {
-            true => Listing::settled(first, part, images),
+            true => Ok(Listing::settled(first, part, images)),
             false => Listing::of(first, part, images),
         }
     }
