@@ -509,6 +509,7 @@ impl Gpu {
             recordings: 2,
             decided: self.decides,
             rows: self.decides,
+            compact: self.decides,
             timestamp_period: Some(self.queue.get_timestamp_period()),
             periodic,
             ..BufferOptions::new(spheres as u32)
