@@ -276,6 +276,25 @@ mutant 'images of a pair keep any order' shaders/reduce/parts/row_items.wgsl \
     'one.z < other.z ||' '' --lib in_order_and_in_few_bytes
 mutant 'depths arrive as times' shaders/reduce/parts/row_items.wgsl \
     'select(toi, depth | SIGN, depth != 0u)' 'toi' --lib in_order_and_in_few_bytes
+mutant 'long rows stay in runs' shaders/reduce/sort_runs.wgsl \
+    'atomicMax(&longest_row, row.y - row.x)' 'atomicMax(&longest_row, 0u)' --lib touches_all_others_is_reduced
+mutant 'runs are merged once' src/gpu/collide/reductions/sort.rs \
+    'run(merged, length)' 'run(merged, merged)' --lib touches_all_others_is_reduced
+mutant 'rows of more than 32768 pairs stay in runs' src/gpu/collide/reductions/sort.rs \
+    'while length < most {' 'while length < most.min(1000) {' --lib touches_all_others_is_reduced
+mutant 'rows begin with the pairs of the last step' src/gpu/collide/reductions/maker.rs \
+    'table.levels.first()' 'table.levels.get(9)' --lib reductions_of_two_sets
+mutant 'contacts begin as if pairs were repeated' shaders/reduce/contact_rows.wgsl \
+    'first_flags[select(0u, sort_rows[max(index, 1u) - 1u], index > 0u)]' \
+    'select(0u, sort_rows[max(index, 1u) - 1u], index > 0u)' --lib reported_several_times
+mutant 'the sorted list has depths as times' shaders/reduce/parts/row_items.wgsl \
+    'value >= SIGN' 'false' --lib reductions_of_two_sets
+mutant 'all spheres have the radius of the first' src/gpu/input/upload.rs \
+    'alike &= sphere.radius.to_bits() == first.radius.to_bits();' '' --lib what_all_spheres_share
+mutant 'all spheres have the groups of the first' src/gpu/input/upload.rs \
+    'alike &= sphere.groups == first.groups;' '' --lib what_all_spheres_share
+mutant 'both sets are uploaded from the first sphere on' src/gpu/collide/record_step.rs \
+    'set(first, count - first)' 'set(0, count - first)' --lib what_all_spheres_share
 mutant 'the host does not sort long rows' src/reduce/sort.rs \
     '<= key(&two[1])' '< key(&two[1]) || true' --lib rows_of_any_length
 mutant 'each part of a long list begins at its first pair' src/gpu/detector_backend.rs \

@@ -103,7 +103,7 @@ impl Sorter {
                 .with::<[u32; 4]>("items_before", before)
                 .with::<[u32; 4]>("items_after", after);
             named.one_at::<Run>("run", &self.runs, pass * UNIFORM_ALIGNMENT);
-            for rows in rows.levels.first() {
+            if let Some(rows) = rows.levels.first() {
                 let bytes = rows.words * size_of::<u32>() as u64;
                 named.words("row_bounds", &rows.buffer, [0, bytes]);
             }
