@@ -268,6 +268,8 @@ mutant 'neighbours of an untested device are kept' shaders/neighbors/neighbors_f
     ' && (params.flags & FLAG_TRUSTED) != 0u' '' --test neighbors_gpu a_list_of_an_untested_device
 mutant 'a dropped self-test is not repeated' src/gpu/device/device_kernels.rs \
     'passed.map_or(UNTESTED,' 'passed.map_or(WRONG,' --test embedding until_the_device_has_passed
+mutant 'a device that has failed is tested again' src/gpu/device/device_kernels.rs \
+    '{ WRONG });' '{ UNTESTED });' --lib a_device_that_fails_leaves
 mutant 'a device that is not trusted drops pairs' shaders/shared/decide_found.wgsl \
     'open || (!trusted && decided.verdict == MISS)' 'open' --test embedding until_the_device_has_passed
 mutant 'pairs keep any order in their rows' shaders/reduce/parts/row_order.wgsl \
@@ -302,7 +304,7 @@ mutant 'each part of a long list begins at its first pair' src/gpu/detector_back
 mutant 'each task of short records begins with the first row' src/gpu/detector_backend.rs \
     'end.saturating_sub(first)' 'end' --lib whatever_part
 mutant 'repeats at the borders of tasks stay' src/exact/decide.rs \
-    'self.repeats.push(at);' '' --lib parts_of_a_list
+    'push(&mut self.repeats, at, PLACES)?;' '' --lib parts_of_a_list
 mutant 'disorder at the borders of tasks stays' src/exact/decide.rs \
     'other.unordered || last > next' 'other.unordered' --lib parts_of_a_list
 mutant 'what is wrong with some of the spheres is forgotten' src/support/validate.rs \
