@@ -608,7 +608,7 @@ impl Gpu {
         &mut self,
         arrived: Arrived,
         (pairs, images): (&mut [R], &mut [[i32; 3]]),
-        convert: impl Fn(usize, &[u8], &mut [R], &[[i32; 3]]) -> Result<Listing, Error> + Sync,
+        convert: impl Fn(usize, &[u8], &mut [R], &[[i32; 3]]) -> ListingResult + Sync,
         wait: Wait,
     ) -> Result<Listing, Error> {
         let Arrived {
@@ -830,13 +830,15 @@ fn size_of_parts(parts: &[read_now::ReadRange<'_>]) -> u64 {
     parts.iter().map(|&(_, _, size)| size).sum()
 }
 
+type ListingResult = Result<Listing, Error>;
+
 /// `records` has the size of an entry in bytes. `convert` also gets the index of its first entry.
 fn converted<R: Send>(
     all: &mut [R],
     first: usize,
     (records, size): (&[u8], usize),
-    convert: &(impl Fn(usize, &[u8], &mut [R]) -> Result<Listing, Error> + Sync),
-) -> Result<Listing, Error> {
+    convert: &(impl Fn(usize, &[u8], &mut [R]) -> ListingResult + Sync),
+) -> ListingResult {
     threads::run(all.len(), || {
         let parts = all.par_chunks_mut(TASK);
         let parts = parts.zip(records.par_chunks(TASK * size)).enumerate();
@@ -852,9 +854,7 @@ fn converted<R: Send>(
     })
 }
 
-fn each<T: Pod, R>(
-    convert: impl Fn(T) -> R,
-) -> impl Fn(usize, &[u8], &mut [R]) -> Result<Listing, Error> {
+fn each<T: Pod, R>(convert: impl Fn(T) -> R) -> impl Fn(usize, &[u8], &mut [R]) -> ListingResult {
     move |_, records, part| {
         for (value, read) in part.iter_mut().zip(read_now::values(records)) {
             *value = convert(read);
@@ -878,7 +878,7 @@ fn unpacked([a, b, value]: [u32; 3]) -> Collision {
 /// Unpacks records of decided pairs. Short ones need the ends of the rows.
 fn decided(
     ends: Option<&[u32]>,
-) -> impl Fn(usize, &[u8], &mut [Collision], &[[i32; 3]]) -> Result<Listing, Error> {
+) -> impl Fn(usize, &[u8], &mut [Collision], &[[i32; 3]]) -> ListingResult {
     move |first, records, part, images| {
         let Some(ends) = ends else {
             each(unpacked)(first, records, part)?;
