@@ -282,7 +282,7 @@ mutant 'long rows stay in runs' shaders/reduce/sort_runs.wgsl \
     'atomicMax(&longest_row, row.y - row.x)' 'atomicMax(&longest_row, 0u)' --lib touches_all_others_is_reduced
 mutant 'runs are merged once' src/gpu/collide/reductions/sort.rs \
     'run(merged, length)' 'run(merged, merged)' --lib touches_all_others_is_reduced
-mutant 'rows of more than 32768 pairs stay in runs' src/gpu/collide/reductions/sort.rs \
+mutant 'rows of more than 8192 pairs stay in runs' src/gpu/collide/reductions/sort.rs \
     'while length < most {' 'while length < most.min(1000) {' --lib touches_all_others_is_reduced
 mutant 'rows begin with the pairs of the last step' src/gpu/collide/reductions/maker.rs \
     'table.levels.first()' 'table.levels.get(9)' --lib reductions_of_two_sets

@@ -19,7 +19,7 @@ const _: () = assert!(tuning::OCTAVES as u32 == SCAN_WORKGROUP);
 pub(crate) const SCAN_BLOCK: u32 = 2048;
 
 /// Each pair of a run is compared with all others.
-pub(crate) const SORT_RUN: u32 = 128;
+pub(crate) const SORT_RUN: u32 = 32;
 /// Each pair is sought in all other runs.
 pub(crate) const MERGED_RUNS: u32 = 16;
 /// Pairs that one invocation merges.
