@@ -268,14 +268,35 @@ mutant 'neighbours of an untested device are kept' shaders/neighbors/neighbors_f
     ' && (params.flags & FLAG_TRUSTED) != 0u' '' --test neighbors_gpu a_list_of_an_untested_device
 mutant 'a dropped self-test is not repeated' src/gpu/device/device_kernels.rs \
     'passed.map_or(UNTESTED,' 'passed.map_or(WRONG,' --test embedding until_the_device_has_passed
+mutant 'a device that has failed is tested again' src/gpu/device/device_kernels.rs \
+    '{ WRONG });' '{ UNTESTED });' --lib a_device_that_fails_leaves
 mutant 'a device that is not trusted drops pairs' shaders/shared/decide_found.wgsl \
     'open || (!trusted && decided.verdict == MISS)' 'open' --test embedding until_the_device_has_passed
 mutant 'pairs keep any order in their rows' shaders/reduce/parts/row_order.wgsl \
     'end - begin <= LONGEST_ROW' 'false' --lib in_order_and_in_few_bytes
-mutant 'images of a pair keep any order' shaders/reduce/parts/row_order.wgsl \
+mutant 'images of a pair keep any order' shaders/reduce/parts/row_items.wgsl \
     'one.z < other.z ||' '' --lib in_order_and_in_few_bytes
-mutant 'depths arrive as times' shaders/reduce/parts/row_order.wgsl \
+mutant 'depths arrive as times' shaders/reduce/parts/row_items.wgsl \
     'select(toi, depth | SIGN, depth != 0u)' 'toi' --lib in_order_and_in_few_bytes
+mutant 'long rows stay in runs' shaders/reduce/sort_runs.wgsl \
+    'atomicMax(&longest_row, row.y - row.x)' 'atomicMax(&longest_row, 0u)' --lib touches_all_others_is_reduced
+mutant 'runs are merged once' src/gpu/collide/reductions/sort.rs \
+    'run(merged, length)' 'run(merged, merged)' --lib touches_all_others_is_reduced
+mutant 'rows of more than 8192 pairs stay in runs' src/gpu/collide/reductions/sort.rs \
+    'while length < most {' 'while length < most.min(1000) {' --lib touches_all_others_is_reduced
+mutant 'rows begin with the pairs of the last step' src/gpu/collide/reductions/maker.rs \
+    'table.levels.first()' 'table.levels.get(9)' --lib reductions_of_two_sets
+mutant 'contacts begin as if pairs were repeated' shaders/reduce/contact_rows.wgsl \
+    'first_flags[select(0u, sort_rows[max(index, 1u) - 1u], index > 0u)]' \
+    'select(0u, sort_rows[max(index, 1u) - 1u], index > 0u)' --lib reported_several_times
+mutant 'the sorted list has depths as times' shaders/reduce/parts/row_items.wgsl \
+    'value >= SIGN' 'false' --lib reductions_of_two_sets
+mutant 'all spheres have the radius of the first' src/gpu/input/upload.rs \
+    'alike &= sphere.radius.to_bits() == first.radius.to_bits();' '' --lib what_all_spheres_share
+mutant 'all spheres have the groups of the first' src/gpu/input/upload.rs \
+    'alike &= sphere.groups == first.groups;' '' --lib what_all_spheres_share
+mutant 'both sets are uploaded from the first sphere on' src/gpu/collide/record_step.rs \
+    'set(first, count - first)' 'set(0, count - first)' --lib what_all_spheres_share
 mutant 'the host does not sort long rows' src/reduce/sort.rs \
     '<= key(&two[1])' '< key(&two[1]) || true' --lib rows_of_any_length
 mutant 'each part of a long list begins at its first pair' src/gpu/detector_backend.rs \
@@ -283,7 +304,7 @@ mutant 'each part of a long list begins at its first pair' src/gpu/detector_back
 mutant 'each task of short records begins with the first row' src/gpu/detector_backend.rs \
     'end.saturating_sub(first)' 'end' --lib whatever_part
 mutant 'repeats at the borders of tasks stay' src/exact/decide.rs \
-    'self.repeats.push(at);' '' --lib parts_of_a_list
+    'push(&mut self.repeats, at, PLACES)?;' '' --lib parts_of_a_list
 mutant 'disorder at the borders of tasks stays' src/exact/decide.rs \
     'other.unordered || last > next' 'other.unordered' --lib parts_of_a_list
 mutant 'what is wrong with some of the spheres is forgotten' src/support/validate.rs \

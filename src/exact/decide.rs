@@ -14,6 +14,8 @@ use super::parting::parts;
 use super::shift::Translation;
 use super::two_pairs::{Swept, sweep};
 use crate::memory::{LIST, allocate, resized};
+#[cfg(feature = "gpu")]
+use crate::memory::{collect_in_parallel, extend, push};
 use crate::reduce::sort::sort;
 use crate::shared::sets::Sets;
 use crate::step::CheckedStep;
@@ -222,6 +224,9 @@ pub(crate) struct SettledPairs {
 }
 
 #[cfg(feature = "gpu")]
+const PLACES: &str = "the pairs that the GPU has left open";
+
+#[cfg(feature = "gpu")]
 type ImageKey = (u64, [i32; 3]);
 
 #[cfg(feature = "gpu")]
@@ -258,28 +263,32 @@ impl Listing {
     }
 
     /// As [`settled`](Self::settled), of any pairs.
-    pub(crate) fn of(first: usize, pairs: &[Collision], images: &[[i32; 3]]) -> Self {
+    pub(crate) fn of(
+        first: usize,
+        pairs: &[Collision],
+        images: &[[i32; 3]],
+    ) -> Result<Self, Error> {
         let mut listing = Self::settled(first, pairs, images);
         let open = |pair: &Collision| pair.b & GRAZING != 0;
         // Most lists are so, and this takes less time.
         let in_order = |two: &[Collision]| two[0].report().key() < two[1].report().key();
         if !pairs.iter().any(open) && pairs.windows(2).all(in_order) {
-            return listing;
+            return Ok(listing);
         }
         let mut before = None;
         for (k, pair) in pairs.iter().enumerate() {
             let own = image_key(k, pair, images);
             if before == Some(own) {
-                listing.repeats.push(first + k);
+                push(&mut listing.repeats, first + k, PLACES)?;
                 continue;
             }
             listing.unordered |= before > Some(own);
             if open(pair) {
-                listing.open.push(first + k);
+                push(&mut listing.open, first + k, PLACES)?;
             }
             before = Some(own);
         }
-        listing
+        Ok(listing)
     }
 
     /// There is nothing to decide, to sort or to remove.
@@ -287,33 +296,33 @@ impl Listing {
         !self.unordered && self.open.is_empty() && self.repeats.is_empty()
     }
 
-    fn of_all(pairs: &[Collision], images: &[[i32; 3]]) -> Self {
+    fn of_all(pairs: &[Collision], images: &[[i32; 3]]) -> Result<Self, Error> {
         let parts = pairs.par_chunks(TASK).enumerate();
         let listed = parts.map(|(task, part)| {
             let first = task * TASK;
             let images = images.get(first..first + part.len()).unwrap_or_default();
             Self::of(first, part, images)
         });
-        listed.reduce(Self::default, Self::then)
+        listed.try_reduce(Self::default, Self::then)
     }
 
     /// Of two parts that follow each other.
-    pub(crate) fn then(mut self, mut other: Self) -> Self {
+    pub(crate) fn then(mut self, mut other: Self) -> Result<Self, Error> {
         let Some((at, [next, end])) = other.ends else {
-            return self;
+            return Ok(self);
         };
         let Some((first, [begin, last])) = self.ends else {
-            return other;
+            return Ok(other);
         };
         self.unordered |= other.unordered || last > next;
         if last == next {
             other.open.retain(|&place| place != at);
-            self.repeats.push(at);
+            push(&mut self.repeats, at, PLACES)?;
         }
-        self.open.append(&mut other.open);
-        self.repeats.append(&mut other.repeats);
+        extend(&mut self.open, other.open, PLACES)?;
+        extend(&mut self.repeats, other.repeats, PLACES)?;
         self.ends = Some((first, [begin, end]));
-        self
+        Ok(self)
     }
 }
 
@@ -327,10 +336,13 @@ pub(crate) fn settle(
     images: &mut Vec<[i32; 3]>,
     listing: Option<Listing>,
 ) -> Result<SettledPairs, Error> {
-    let mut listing = listing.unwrap_or_else(|| Listing::of_all(pairs, images));
+    let mut listing = match listing {
+        Some(listing) => listing,
+        None => Listing::of_all(pairs, images)?,
+    };
     if listing.unordered {
         sort_with_images(pairs, images)?;
-        listing = Listing::of_all(pairs, images);
+        listing = Listing::of_all(pairs, images)?;
     }
     let mut settled = SettledPairs::default();
     if listing.is_settled() && !step.checked {
@@ -377,13 +389,14 @@ pub(crate) fn settle(
         let pair = pairs.get(k).and_then(|pair| again(pair, k));
         pair.ok_or_else(|| Error::device("a pair that was read back lacks its spheres"))
     });
-    let decided: Vec<_> = decided.collect::<Result<_, _>>()?;
+    let decided = collect_in_parallel(decided, PLACES)?;
     let mut removed = repeats;
-    for (k, (found, arithmetic)) in open.into_iter().zip(decided) {
+    for (k, decided) in open.into_iter().zip(decided) {
+        let (found, arithmetic) = decided?;
         settled.grazing.count(arithmetic);
         match found {
             Some(pair) => pairs[k] = pair,
-            None => removed.push(k),
+            None => push(&mut removed, k, PLACES)?,
         }
     }
     removed.sort_unstable();
@@ -520,7 +533,7 @@ mod tests {
             let mut at = 0;
             while at < pairs.len() {
                 let end = pairs.len().min(at + rng.usize(1..6));
-                listing = listing.then(Listing::of(at, &pairs[at..end], &images[at..end]));
+                listing = listing.then(Listing::of(at, &pairs[at..end], &images[at..end])?)?;
                 at = end;
             }
             settle(spheres, &step, &mut pairs, &mut images, Some(listing))?;

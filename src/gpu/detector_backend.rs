@@ -509,6 +509,7 @@ impl Gpu {
             recordings: 2,
             decided: self.decides,
             rows: self.decides,
+            compact: self.decides,
             timestamp_period: Some(self.queue.get_timestamp_period()),
             periodic,
             ..BufferOptions::new(spheres as u32)
@@ -607,7 +608,7 @@ impl Gpu {
         &mut self,
         arrived: Arrived,
         (pairs, images): (&mut [R], &mut [[i32; 3]]),
-        convert: impl Fn(usize, &[u8], &mut [R], &[[i32; 3]]) -> Listing + Sync,
+        convert: impl Fn(usize, &[u8], &mut [R], &[[i32; 3]]) -> ListingResult + Sync,
         wait: Wait,
     ) -> Result<Listing, Error> {
         let Arrived {
@@ -650,7 +651,7 @@ impl Gpu {
                 convert(at, records, pairs, images)
             };
             let next = converted(&mut pairs[start..end], start, (records, record), &convert)?;
-            listing = listing.then(next);
+            listing = listing.then(next)?;
             drop(view);
             self.keep(reading)?;
         }
@@ -829,13 +830,15 @@ fn size_of_parts(parts: &[read_now::ReadRange<'_>]) -> u64 {
     parts.iter().map(|&(_, _, size)| size).sum()
 }
 
+type ListingResult = Result<Listing, Error>;
+
 /// `records` has the size of an entry in bytes. `convert` also gets the index of its first entry.
 fn converted<R: Send>(
     all: &mut [R],
     first: usize,
     (records, size): (&[u8], usize),
-    convert: &(impl Fn(usize, &[u8], &mut [R]) -> Listing + Sync),
-) -> Result<Listing, Error> {
+    convert: &(impl Fn(usize, &[u8], &mut [R]) -> ListingResult + Sync),
+) -> ListingResult {
     threads::run(all.len(), || {
         let parts = all.par_chunks_mut(TASK);
         let parts = parts.zip(records.par_chunks(TASK * size)).enumerate();
@@ -847,20 +850,20 @@ fn converted<R: Send>(
             copy.copy_from_slice(records);
             convert(first + task * TASK, copy, part)
         });
-        Ok(listed.reduce(Listing::default, Listing::then))
+        listed.try_reduce(Listing::default, Listing::then)
     })
 }
 
-fn each<T: Pod, R>(convert: impl Fn(T) -> R) -> impl Fn(usize, &[u8], &mut [R]) -> Listing {
+fn each<T: Pod, R>(convert: impl Fn(T) -> R) -> impl Fn(usize, &[u8], &mut [R]) -> ListingResult {
     move |_, records, part| {
         for (value, read) in part.iter_mut().zip(read_now::values(records)) {
             *value = convert(read);
         }
-        Listing::default()
+        Ok(Listing::default())
     }
 }
 
-/// Twin of `value_of` in `shaders/reduce/parts/row_order.wgsl`.
+/// Twin of `value_of` in `shaders/reduce/parts/row_items.wgsl`.
 fn unpacked([a, b, value]: [u32; 3]) -> Collision {
     let deep = value >> 31 == 1;
     let [toi, depth] = if deep {
@@ -875,10 +878,10 @@ fn unpacked([a, b, value]: [u32; 3]) -> Collision {
 /// Unpacks records of decided pairs. Short ones need the ends of the rows.
 fn decided(
     ends: Option<&[u32]>,
-) -> impl Fn(usize, &[u8], &mut [Collision], &[[i32; 3]]) -> Listing {
+) -> impl Fn(usize, &[u8], &mut [Collision], &[[i32; 3]]) -> ListingResult {
     move |first, records, part, images| {
         let Some(ends) = ends else {
-            each(unpacked)(first, records, part);
+            each(unpacked)(first, records, part)?;
             return Listing::of(first, part, images);
         };
         let mut a = ends.partition_point(|&end| end as usize <= first);
@@ -899,7 +902,7 @@ fn decided(
             a += 1;
         }
         match !open && in_order {
-            true => Listing::settled(first, part, images),
+            true => Ok(Listing::settled(first, part, images)),
             false => Listing::of(first, part, images),
         }
     }

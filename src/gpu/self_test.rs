@@ -239,6 +239,8 @@ pub(crate) fn log_failure(adapter: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Step;
+    use crate::gpu::collide::options::BufferOptions;
     use crate::gpu::detector_backend::encoder;
     use crate::gpu::filter_on_gpu::adapter;
     use crate::gpu::results::read_now;
@@ -281,6 +283,33 @@ mod tests {
             let mut wrong = bytes.clone();
             wrong[counted..counted + 4].copy_from_slice(bytemuck::bytes_of(&other));
             assert!(!test.passes(&wrong));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_device_that_fails_leaves_all_pairs_to_the_host() -> Result<(), Error> {
+        let gpu = adapter();
+        gpu.pipeline.kernels.trust.end(Some(false));
+        let mut buffers = gpu.pipeline.create_buffers(&BufferOptions::new(100))?;
+        let spheres = [0.0, 1.0, 2.0, 3.5].map(|x| Sphere::new([x, 0.0, 0.0], 0.5));
+        // No later recording tests it again.
+        for _ in 0..2 {
+            let mut encoder = encoder(&gpu.device);
+            buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
+            let mut ticket = buffers.read_exact(&mut encoder)?;
+            gpu.queue.submit([encoder.finish()]);
+            let polled = gpu.device.poll(wgpu::PollType::wait_indefinitely());
+            polled.map_err(Error::device_failed)?;
+            let Some(found) = ticket.try_take()? else {
+                panic!("the step has not ended");
+            };
+            let pairs: Vec<_> = (found.collisions.pairs.iter())
+                .map(|pair| (pair.a, pair.b))
+                .collect();
+            assert_eq!(pairs, [(0, 1), (1, 2)]);
+            assert!(found.summary.grazing >= 2);
+            assert_eq!(found.summary.grazing, found.summary.pairs);
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! Lists the contacts of each sphere. Twin of `shaders/reduce/contacts.wgsl`, which does the same on a
-//! GPU.
+//! Lists the contacts of each sphere. The twins `shaders/reduce/contact_rows.wgsl` and
+//! `shaders/reduce/contacts.wgsl` do the same on a GPU.
 
 use super::rows::rows;
 use crate::Touching as _;

@@ -1,6 +1,6 @@
 //! Sorts pairs and removes repeats. The CPU uses the sort of rayon. The twins
-//! `shaders/reduce/sort_count.wgsl`, `shaders/reduce/sort_scatter.wgsl` and `shaders/reduce/unique.wgsl` implement a
-//! radix sort, and `shaders/reduce/rows.wgsl` one by rows.
+//! `shaders/reduce/sort_rows.wgsl`, `shaders/reduce/sort_runs.wgsl` and `shaders/reduce/unique.wgsl` sort by rows, and
+//! `shaders/reduce/rows.wgsl` does for a `Detector`.
 
 use rayon::prelude::*;
 

@@ -3,22 +3,16 @@
 // each pair anywhere in its row, and `rank_pair` in its place there. Importing kernels
 // declare `image_at(index)` and `put_image(place, image)`.
 
-#import carom::{CAROM_GRAZING}
+#import row_items::{precedes, value_of}
 #needs params, records, results, row_ends, row_pairs
 
 // In a longer row, pairs keep any order. The host sorts such a list.
 const LONGEST_ROW = 128u;
-const SIGN = 0x80000000u;
 
 fn count_row(index: u32) {
     if index < results.pairs {
         atomicAdd(&row_ends[records[4u * index]], 1u);
     }
-}
-
-// One word suffices for the time and the depth, because one of them is 0.
-fn value_of(toi: u32, depth: u32) -> u32 {
-    return select(toi, depth | SIGN, depth != 0u);
 }
 
 // Afterwards, `row_ends` has the ends of the rows.
@@ -31,15 +25,6 @@ fn place_pair(index: u32) {
     let value = value_of(records[at + 2u], records[at + 3u]);
     let place = atomicAdd(&row_ends[a], 1u);
     row_pairs[place] = vec4<u32>(a, records[at + 1u], image_at(index), value);
-}
-
-// Equal pairs are in the order of their places.
-fn precedes(one: vec4<u32>, other: vec4<u32>, if_equal: bool) -> bool {
-    let b = vec2<u32>(one.y, other.y) & vec2<u32>(~CAROM_GRAZING);
-    if b.x != b.y {
-        return b.x < b.y;
-    }
-    return one.z < other.z || (one.z == other.z && if_equal);
 }
 
 fn rank_pair(index: u32) {

@@ -134,7 +134,8 @@ fn working(
     made.one::<GpuPlan>("plan", "plan", none)?;
     made.array::<[u32; 4]>("proxy_cells", "cells of the proxies", proxies, none)?;
     made.array::<GpuBinned>("binned", "slots of the proxies", proxies, none)?;
-    made.array::<GpuStoredProxy>("sorted_proxies", "sorted proxies", proxies, none)?;
+    let (name, what) = ("sorted_proxies", "sorted proxies");
+    made.array::<GpuStoredProxy>(name, what, proxies, BufferUsages::COPY_DST)?;
     made.array::<[u32; 4]>("sorted_cells", "sorted cells", proxies, none)?;
     Ok(())
 }

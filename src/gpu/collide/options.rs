@@ -31,6 +31,8 @@ pub struct BufferOptions {
     /// Orders and packs the decided list, for a `Detector` only.
     pub(crate) rows: bool,
     pub(crate) short_records: bool,
+    /// Tries to upload spheres without what they share, for a `Detector` only.
+    pub(crate) compact: bool,
     pub(crate) neighbors: bool,
     pub(crate) walls: u32,
     pub(crate) triangles: u32,
@@ -60,6 +62,7 @@ impl BufferOptions {
             decided: true,
             rows: false,
             short_records: false,
+            compact: false,
             neighbors: false,
             walls: 0,
             triangles: 0,

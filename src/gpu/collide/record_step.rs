@@ -17,13 +17,13 @@ use crate::gpu::device::timing::TimedBy;
 use crate::gpu::input::device_spheres::{Attribute, DeviceSpheres};
 use crate::gpu::input::host_step::HostStep;
 use crate::gpu::input::load::Loading;
-use crate::gpu::input::upload::{Submitted, Upload, Written, uniform_padding};
+use crate::gpu::input::upload::{COMPACT, Submitted, Upload, Written, uniform_padding};
 use crate::gpu::results::decode::Recorded;
 use crate::gpu::self_test::RecordedTest;
 use crate::shared::sets::Sets;
 use crate::shared::units::Units;
 use crate::step::{CheckedStep, Step, UncheckedStep};
-use crate::{Domain, Error, Sphere, Walls};
+use crate::{Domain, Error, Sphere, Values, Walls};
 
 /// A step with its values already in an upload buffer. Recording its commands cannot fail.
 pub struct Ready {
@@ -72,6 +72,27 @@ fn in_own_layout(buffer: &wgpu::Buffer, count: u32) -> DeviceSpheres<'_> {
         .with_groups(at(offset_of!(Sphere, groups)))
 }
 
+/// The stage `load` reads the spheres of `step` without what they share.
+fn expanding<'a>(small: &'a wgpu::Buffer, step: &CheckedStep<'_>) -> Step<'a, DeviceSpheres<'a>> {
+    let shared = step.spheres.first().copied().unwrap_or_default();
+    let set = |first: usize, count: usize| {
+        let at = |offset: usize| {
+            Attribute::new(small, (COMPACT * first + offset) as u64, COMPACT as u64)
+        };
+        DeviceSpheres::new(count as u32, at(0), Values::Constant(shared.radius))
+            .with_velocity(at(COMPACT / 2))
+            .with_groups(Values::Constant(shared.groups))
+    };
+    let count = step.spheres.len();
+    let whole = match step.sets {
+        Sets::One => Step::on_device(set(0, count), step.dt),
+        Sets::Two { first } => {
+            Step::between_on_device(set(0, first), set(first, count - first), step.dt)
+        }
+    };
+    whole.in_domain(&step.domain)
+}
+
 /// Only a simulation reads inverse masses.
 fn refuse_masses(spheres: &DeviceSpheres<'_>) -> Result<(), Error> {
     match spheres.inverse_mass {
@@ -111,9 +132,24 @@ impl CollisionBuffers {
         self.begin_recording()?;
         self.fits(step.spheres.len() as u64)?;
         let (context, most) = (&self.kernels.context, self.options.recordings);
-        let to = &self.buffers.spheres;
-        let (spheres, step) = self.sphere_uploads.write_spheres(context, most, to, step)?;
-        let ready = self.ready_host(&step.into(), Extras::default(), Some(spheres))?;
+        let small = if self.options.compact {
+            // Free until the stage `scatter`.
+            Some(self.buffers.named.buffer("sorted_proxies")?.clone())
+        } else {
+            None
+        };
+        let to = (&self.buffers.spheres, small.as_ref());
+        let (spheres, step, is_compact) =
+            (self.sphere_uploads).write_spheres(context, most, to, step)?;
+        // Otherwise, each step might write nearly all of its spheres twice.
+        self.options.compact = is_compact;
+        let ready = match small.filter(|_| is_compact) {
+            Some(small) => Ready {
+                spheres: Some(spheres),
+                ..self.ready_device(&expanding(&small, &step), None)?
+            },
+            None => self.ready_host(&step.into(), Extras::default(), Some(spheres))?,
+        };
         self.encode(encoder, ready);
         Ok(step)
     }

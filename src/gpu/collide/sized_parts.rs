@@ -67,7 +67,7 @@ impl SizedParts {
                 walls: walls.map(|walls| walls.kernels),
             };
             reductions = Reductions::new(binder, kernels, &buffers, limits, wanted)?;
-            recording.append(reductions.take_stages());
+            recording.append(reductions.take_stages(), reductions.take_cleared());
         }
         let neighbors = if options.neighbors {
             Some(Neighbors::new(kernels, &buffers, &recording, &reductions)?)

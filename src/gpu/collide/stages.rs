@@ -217,8 +217,10 @@ impl Recording {
         }
     }
 
-    pub(crate) fn append(&mut self, stages: Vec<Stage>) {
+    /// The buffers in `cleared` must be zero when a step begins.
+    pub(crate) fn append(&mut self, stages: Vec<Stage>, cleared: Vec<wgpu::Buffer>) {
         self.stages.extend(stages);
+        self.cleared.extend(cleared);
     }
 
     pub(crate) fn stages<'a>(&'a self, load: Option<&'a Stage>) -> impl Iterator<Item = &'a Stage> {

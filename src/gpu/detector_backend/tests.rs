@@ -377,6 +377,65 @@ fn a_device_that_decides_gives_the_list_of_a_host_that_decides() {
     }
 }
 
+/// The device gets the radius and the groups once if all spheres have the same.
+#[test]
+fn what_all_spheres_share_is_not_uploaded_for_each() {
+    // More than one part that threads write.
+    let mut alike = world(9000);
+    alike.iter_mut().for_each(|sphere| sphere.groups = 5);
+    let (mut larger, mut other) = (alike.clone(), alike.clone());
+    larger[5000].radius = 0.75;
+    other[8999].groups = 5 << 16 | 5;
+    let open = carom::Domain::open();
+    let cell = carom::Domain::rectangular([1.0; 3], [45.0; 3]);
+    let (mut host, mut device) = (gpu(), gpu().deciding());
+    for (spheres, first, domain, is_compact) in [
+        (&alike, 0, open, true),
+        (&alike, 3000, cell, true),
+        (&alike[..3].to_vec(), 1, open, true),
+        (&larger, 0, open, false),
+        (&other, 3000, open, false),
+    ] {
+        let step = UncheckedStep {
+            enclosing: false,
+            spheres,
+            sets: match first {
+                0 => Sets::One,
+                first => Sets::Two { first },
+            },
+            dt: 0.5,
+            domain,
+        };
+        device.buffers = None;
+        // The second step follows one of the same kind.
+        for _ in 0..2 {
+            let [found, expected] = [&mut device, &mut host].map(|gpu| full(gpu, &step));
+            assert!(found.0 == expected.0 && found.1 == expected.1, "{first}");
+            assert!(found.0.len() > 500 || spheres.len() < 10);
+            let recorded = device.buffers.as_ref().and_then(|b| b.recorded.as_ref());
+            let loads = recorded.is_some_and(|recorded| recorded.stages.contains(&"load"));
+            assert_eq!(loads, is_compact);
+        }
+    }
+    device.buffers = None;
+    for index in [3, 8500] {
+        let mut spheres = alike.clone();
+        spheres[index].center[1] = f32::NAN;
+        let step = UncheckedStep {
+            enclosing: false,
+            spheres: &spheres,
+            sets: Sets::One,
+            dt: 0.5,
+            domain: open,
+        };
+        let refused = find(&mut device, step).map(|_| ());
+        assert!(
+            matches!(refused, Err(Error::InvalidSphere { index: at, .. }) if at == index),
+            "{refused:?}"
+        );
+    }
+}
+
 /// The first pairs arrive together with the counts of a step, and the others in a further readback.
 #[test]
 fn a_list_is_complete_whatever_part_of_it_arrives_with_its_counts() {

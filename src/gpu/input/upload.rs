@@ -23,6 +23,12 @@ const UNMAPPED: u8 = 2;
 
 const COPIED_AT_ONCE: usize = 1 << 18;
 
+/// Size in bytes of the center and the velocity of a sphere.
+pub(crate) const COMPACT: usize = size_of::<[f32; 6]>();
+/// Spheres that are gathered before they are written, because mapped memory takes large pieces faster.
+const COMPACTED: usize = 256;
+const COMPACT_AT_ONCE: usize = 32 * COMPACTED * COMPACT;
+
 struct UploadBuffer {
     buffer: wgpu::Buffer,
     state: Arc<AtomicU8>,
@@ -131,26 +137,45 @@ impl UploadRing {
         self.write_by(context, most, upload, copy)
     }
 
-    /// Writes the spheres of a step for the buffer `to`, and checks them on the way.
+    /// Writes the spheres of a step for the buffer `to`, and checks them on the way. If all have the
+    /// same radius and groups, and there is a buffer `small`, this writes only their centers and
+    /// velocities, [`COMPACT`] bytes each, for that one. Returns whether it has.
     pub(crate) fn write_spheres<'a>(
         &mut self,
         context: &Arc<Context>,
         most: u32,
-        to: &wgpu::Buffer,
+        (to, small): (&wgpu::Buffer, Option<&wgpu::Buffer>),
         step: UncheckedStep<'a>,
-    ) -> Result<(Written, CheckedStep<'a>), Error> {
+    ) -> Result<(Written, CheckedStep<'a>, bool), Error> {
         let mut upload = Upload::default();
         upload.add(to, [bytemuck::cast_slice(step.spheres)]);
         let summary = |bytes: &[u8]| summary_of(bytemuck::cast_slice::<u8, Sphere>(bytes), step.dt);
-        let mut checked = None;
-        let copy = |to: WriteOnly<'_, [u8]>, bytes: &[u8]| {
-            checked = Some(step.checked_by(copy(to, bytes, summary)?)?);
+        let (mut checked, mut is_compact) = (None, false);
+        let copy = |mut to: WriteOnly<'_, [u8]>, bytes: &[u8]| {
+            let mut found = None;
+            if small.is_some() {
+                found = compact(to.slice(..), step.spheres, step.dt)?;
+            }
+            is_compact = found.is_some();
+            let found = match found {
+                Some(found) => found,
+                None => copy(to, bytes, summary)?,
+            };
+            checked = Some(step.checked_by(found)?);
             Ok(())
         };
-        let written = self.write_by(context, most, upload, copy)?;
+        let mut written = self.write_by(context, most, upload, copy)?;
+        if let Some(small) = small.filter(|_| is_compact) {
+            written.copies = vec![UploadCopy {
+                from: 0,
+                to: small.clone(),
+                offset: 0,
+                size: (COMPACT * step.spheres.len()) as u64,
+            }];
+        }
         match checked {
-            Some(checked) => Ok((written, checked)),
-            None => Ok((written, step.check()?)),
+            Some(checked) => Ok((written, checked, is_compact)),
+            None => Ok((written, step.check()?, is_compact)),
         }
     }
 
@@ -245,6 +270,61 @@ fn copy(
         });
         Ok(summaries.reduce(|| last, InputSummary::merge))
     })
+}
+
+/// As [`copy`], but only the centers and velocities. Returns `None` if the radii or groups differ.
+fn compact(
+    to: WriteOnly<'_, [u8]>,
+    spheres: &[Sphere],
+    dt: f32,
+) -> Result<Option<InputSummary>, Error> {
+    let Some(first) = spheres.first() else {
+        return Ok(None);
+    };
+    let to = to.into_slice(..COMPACT * spheres.len());
+    let (parts, rest) = to.into_chunks::<COMPACT_AT_ONCE>();
+    let from = spheres.chunks_exact(COMPACT_AT_ONCE / COMPACT);
+    let Some(last) = compact_part(rest, from.remainder(), first, dt) else {
+        return Ok(None);
+    };
+    let parts: Vec<_> = parts.into_iter().zip(from).collect();
+    if parts.is_empty() {
+        return Ok(Some(last));
+    }
+    threads::run(parts.len() * COMPACT_AT_ONCE, || {
+        let summaries = parts
+            .into_par_iter()
+            .map(|(part, from)| compact_part(part.into(), from, first, dt));
+        Ok(summaries.try_reduce(|| last, |one, other| Some(one.merge(other))))
+    })
+}
+
+fn compact_part(
+    mut to: WriteOnly<'_, [u8]>,
+    spheres: &[Sphere],
+    first: &Sphere,
+    dt: f32,
+) -> Option<InputSummary> {
+    let mut written = [[0.0_f32; 6]; COMPACTED];
+    let mut summary = InputSummary::default();
+    let mut at = 0;
+    for spheres in spheres.chunks(COMPACTED) {
+        let mut alike = true;
+        for (to, sphere) in written.iter_mut().zip(spheres) {
+            let ([x, y, z], [u, v, w]) = (sphere.center, sphere.velocity);
+            *to = [x, y, z, u, v, w];
+            alike &= sphere.radius.to_bits() == first.radius.to_bits();
+            alike &= sphere.groups == first.groups;
+        }
+        if !alike {
+            return None;
+        }
+        summary = summary.merge(summary_of(spheres, dt));
+        let bytes: &[u8] = bytemuck::cast_slice(&written[..spheres.len()]);
+        to.slice(at..at + bytes.len()).copy_from_slice(bytes);
+        at += bytes.len();
+    }
+    Some(summary)
 }
 
 fn create(context: &Context, size: u64) -> Result<UploadBuffer, Error> {

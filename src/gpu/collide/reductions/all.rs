@@ -56,6 +56,7 @@ pub(crate) struct Reductions {
     pub(crate) contacts: Option<ContactBuffers>,
     pub(crate) changes: Option<ChangeBuffers>,
     stages: Vec<Stage>,
+    cleared: Vec<wgpu::Buffer>,
     #[cfg(test)]
     pub(super) volatile: Vec<wgpu::Buffer>,
 }
@@ -75,6 +76,7 @@ impl Reductions {
             walls: kernels.walls,
             buffers,
             made: Allocator::new(binder.device, limits),
+            cleared: Vec::new(),
         };
         // The compiler then points out a new field that is not used here.
         let Wanted {
@@ -97,6 +99,7 @@ impl Reductions {
                 all.changes = Some(maker.changes(&mut all.stages)?);
             }
         }
+        all.cleared = maker.cleared;
         #[cfg(test)]
         {
             let kept = |buffer: &wgpu::Buffer| {
@@ -111,6 +114,10 @@ impl Reductions {
 
     pub(crate) fn take_stages(&mut self) -> Vec<Stage> {
         std::mem::take(&mut self.stages)
+    }
+
+    pub(crate) fn take_cleared(&mut self) -> Vec<wgpu::Buffer> {
+        std::mem::take(&mut self.cleared)
     }
 
     /// Copies the pairs of the last complete step from `old`. If these might not fit, the

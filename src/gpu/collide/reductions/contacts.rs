@@ -3,9 +3,10 @@
 
 use wgpu::BufferUsages;
 
+use super::super::scan::scan;
 use super::super::stages::Stage;
 use super::maker::ReductionMaker;
-use super::sort::{By, Sorter};
+use super::sort::{Items, Sorter};
 use crate::Error;
 use crate::gpu::device::dispatch::workgroups;
 use crate::gpu::device::named_buffers::NamedBuffers;
@@ -30,6 +31,7 @@ impl ReductionMaker<'_> {
         stages: &mut Vec<Stage>,
     ) -> Result<ContactBuffers, Error> {
         let (rows, pairs) = (self.buffers.capacity.spheres + 1, self.pairs());
+        let rows_of_b = self.rows("contact_rows", "rows of the contacts")?;
         let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);
         let made = &mut self.made;
         let starts =
@@ -37,22 +39,23 @@ impl ReductionMaker<'_> {
         let offsets = made.array::<u32>("contact_offsets", "offsets of contacts", rows, source)?;
         let indices =
             made.array::<u32>("contact_indices", "indices of contacts", 2 * pairs, source)?;
-        let [first, _] = &sorter.items;
-        let (sort, sorted) = sorter.sort(self, By::FirstWord, first)?;
-        let dispatch = |kernel, by_b, count| {
-            let named = NamedBuffers::default().with::<[u32; 4]>("pairs_by_b", by_b);
-            self.dispatch(kernel, &named, workgroups(count))
-        };
-        let mut dispatches = vec![dispatch(&self.kernels.contacts_copy, first, pairs)?];
-        dispatches.extend(sort);
-        dispatches.push(dispatch(&self.kernels.contacts_rows, &sorted, rows)?);
-        dispatches.push(dispatch(&self.kernels.contacts_fill, &sorted, pairs)?);
+        let [placed, by_b] = &sorter.items;
+        let named = NamedBuffers::default()
+            .with::<[u32; 4]>("items_after", placed)
+            .with::<[u32; 4]>("pairs_by_b", by_b);
+        let kernels = self.kernels;
+        let (over, over_all) = (workgroups(pairs), workgroups(pairs.max(rows)));
+        let mut dispatches = vec![self.dispatch(&kernels.contacts_count, &named, over_all)?];
+        dispatches.extend(scan(self.binder, self.stages, &rows_of_b)?);
+        dispatches.push(self.dispatch(&kernels.contacts_place, &named, over)?);
+        dispatches.extend(sorter.sort(self, Items::Distinct, &rows_of_b)?);
+        dispatches.push(self.dispatch(&kernels.contacts, &named, over_all)?);
         stages.push(Stage::new("contacts", dispatches));
         Ok(ContactBuffers {
             offsets,
             indices,
             starts,
-            by_b: sorted,
+            by_b: by_b.clone(),
         })
     }
 }

@@ -4,7 +4,8 @@
 //!
 //! Each reduction has a file in this folder for its buffers and dispatches, shaders of the same
 //! name in `shaders/`, and a CPU twin in `src/reduce/`. The shaders of the sorted list are
-//! `sort_count.wgsl`, `sort_scatter.wgsl` and `unique.wgsl`.
+//! `sort_rows.wgsl`, `sort_runs.wgsl` and `unique.wgsl`. Those of the contacts are `contact_rows.wgsl`,
+//! `sort_runs.wgsl` and `contacts.wgsl`.
 
 mod all;
 mod changes;

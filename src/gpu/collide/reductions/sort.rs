@@ -12,9 +12,9 @@ use crate::Error;
 use crate::gpu::device::allocator::{ScanTable, filled};
 use crate::gpu::device::dispatch::{Dispatch, workgroups};
 use crate::gpu::device::named_buffers::NamedBuffers;
-use crate::gpu::device::shader::constants::{DIGIT_BITS, DIGITS, IMAGE_BITS, SORT_BLOCK};
+use crate::gpu::device::shader::constants::{MERGED_EACH, MERGED_RUNS, SORT_RUN};
 use crate::gpu::device::shader::layout::{
-    CaromCollision, Digit, DispatchArguments, UNIFORM_ALIGNMENT,
+    CaromCollision, DispatchArguments, Run, UNIFORM_ALIGNMENT,
 };
 
 pub(crate) struct SortedBuffers {
@@ -23,119 +23,96 @@ pub(crate) struct SortedBuffers {
     pub(crate) dispatch: wgpu::Buffer,
 }
 
-/// Buffers of a radix sort of items of four 32-bit words.
+/// What puts items of four 32-bit words in order, of which the first is the row.
 pub(super) struct Sorter {
-    /// One [`Digit`] for each pass, at a multiple of [`UNIFORM_ALIGNMENT`].
-    digits: wgpu::Buffer,
-    count: u32,
-    by_pair: u32,
+    /// One [`Run`] for each pass, at a multiple of [`UNIFORM_ALIGNMENT`]: those over the found
+    /// pairs, then those over the sorted list.
+    runs: wgpu::Buffer,
+    passes: u64,
+    /// The rows, which are filled in any order, and then the sorted items.
     pub(super) items: [wgpu::Buffer; 2],
-    /// The counts of the values of a digit in each block. A prefix sum makes sorted
-    /// positions of them.
-    table: ScanTable,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum By {
-    Pair,
-    FirstWord,
+pub(super) enum Items {
+    Found,
+    Distinct,
 }
 
-/// Returns the digits for all passes, the least significant first: for [`By::Pair`] `of_image`
-/// digits of the image, then `count` digits of b, then of a; then those of [`By::FirstWord`].
-fn digits(count: u32, of_image: u32) -> impl Iterator<Item = Digit> {
-    let passes = [
-        (2, 0, of_image),
-        (1, 0, count),
-        (0, 0, count),
-        (0, 1, count),
-    ];
-    passes.into_iter().flat_map(|(word, distinct, count)| {
-        (0..count).map(move |digit| Digit {
-            word,
-            shift: digit * DIGIT_BITS,
-            distinct,
-            unused: 0,
-        })
-    })
-}
-
-fn upload(
-    device: &wgpu::Device,
-    digits: impl Iterator<Item = Digit>,
-) -> Result<wgpu::Buffer, Error> {
-    let bytes: Vec<u8> = digits
-        .flat_map(|digit| {
-            let mut bytes = [0; UNIFORM_ALIGNMENT as usize];
-            bytes[..size_of::<Digit>()].copy_from_slice(bytemuck::bytes_of(&digit));
-            bytes
-        })
-        .collect();
-    filled(device, "digits to sort by", &bytes, BufferUsages::UNIFORM)
+/// Returns the passes over the items of one list of at most `most`. The first makes runs. Each two
+/// others merge runs twice, in rows with more items than a run has, so that the result is where it
+/// was.
+fn runs(most: u64, items: Items) -> Vec<Run> {
+    let run = |length: u64, least: u64| Run {
+        length: length as u32,
+        least: least as u32,
+        distinct: items as u32,
+        unused: 0,
+    };
+    let mut length = u64::from(SORT_RUN);
+    let mut runs = vec![run(length, 0)];
+    while length < most {
+        let merged = length * u64::from(MERGED_RUNS);
+        runs.extend([run(length, length), run(merged, length)]);
+        length = merged * u64::from(MERGED_RUNS);
+    }
+    runs
 }
 
 impl Sorter {
     pub(super) fn new(maker: &mut ReductionMaker<'_>) -> Result<Self, Error> {
-        let last = maker.buffers.capacity.spheres.saturating_sub(1).max(1);
-        let count = (last.ilog2() + 1).div_ceil(DIGIT_BITS);
-        let of_image = match maker.buffers.periodic {
-            Some(_) => (3 * IMAGE_BITS).div_ceil(DIGIT_BITS),
-            None => 0,
-        };
         let pairs = maker.pairs();
-        let blocks = pairs.div_ceil(u64::from(SORT_BLOCK));
+        let runs = [Items::Found, Items::Distinct].map(|items| runs(pairs, items));
+        let bytes: Vec<u8> = (runs.iter().flatten())
+            .flat_map(|run| {
+                let mut bytes = [0; UNIFORM_ALIGNMENT as usize];
+                bytes[..size_of::<Run>()].copy_from_slice(bytemuck::bytes_of(run));
+                bytes
+            })
+            .collect();
+        let (device, what) = (maker.binder.device, "runs of sorted items");
         let mut items = || (maker.made).nameless::<[u32; 4]>("the pairs being sorted", pairs);
         Ok(Self {
             items: [items()?, items()?],
-            digits: upload(maker.binder.device, digits(count, of_image))?,
-            count,
-            by_pair: of_image + 2 * count,
-            table: maker.made.table(
-                "sort_counts",
-                "counts of the digits",
-                u64::from(DIGITS) * blocks,
-                BufferUsages::empty(),
-            )?,
+            runs: filled(device, what, &bytes, BufferUsages::UNIFORM)?,
+            passes: runs[0].len() as u64,
         })
     }
 
-    fn passes(&self, by: By) -> Range<u32> {
-        match by {
-            By::Pair => 0..self.by_pair,
-            By::FirstWord => self.by_pair..self.by_pair + self.count,
+    fn passes(&self, items: Items) -> Range<u64> {
+        match items {
+            Items::Found => 0..self.passes,
+            Items::Distinct => self.passes..2 * self.passes,
         }
     }
 
-    fn other(&self, one: &wgpu::Buffer) -> wgpu::Buffer {
-        let [first, second] = &self.items;
-        if one == first { second } else { first }.clone()
-    }
-
+    /// Sorts the items in `items[0]`, which are anywhere in their rows, into `items[1]`.
     pub(super) fn sort(
         &self,
         maker: &ReductionMaker<'_>,
-        by: By,
-        items: &wgpu::Buffer,
-    ) -> Result<(Vec<Dispatch>, wgpu::Buffer), Error> {
-        let [counts, ..] = &self.table.levels[..] else {
-            return Ok((Vec::new(), items.clone()));
-        };
-        let blocks = counts.words / u64::from(DIGITS);
+        items: Items,
+        rows: &ScanTable,
+    ) -> Result<Vec<Dispatch>, Error> {
+        let pairs = maker.pairs();
+        let kernels = maker.kernels;
         let mut dispatches = Vec::new();
-        let mut before = items.clone();
-        for pass in self.passes(by) {
-            let after = self.other(&before);
+        let [mut before, mut after] = self.items.each_ref();
+        let (mut kernel, mut over) = (&kernels.sort_rank, workgroups(pairs));
+        for pass in self.passes(items) {
             let mut named = NamedBuffers::default()
-                .with::<[u32; 4]>("items_before", &before)
-                .with::<[u32; 4]>("items_after", &after);
-            named.one_at::<Digit>("digit", &self.digits, u64::from(pass) * UNIFORM_ALIGNMENT);
-            let kernels = maker.kernels;
-            dispatches.push(maker.dispatch(&kernels.sort_count, &named, blocks)?);
-            dispatches.extend(scan(maker.binder, maker.stages, &self.table)?);
-            dispatches.push(maker.dispatch(&kernels.sort_scatter, &named, blocks)?);
-            before = after;
+                .with::<[u32; 4]>("items_before", before)
+                .with::<[u32; 4]>("items_after", after);
+            named.one_at::<Run>("run", &self.runs, pass * UNIFORM_ALIGNMENT);
+            if let Some(rows) = rows.levels.first() {
+                let bytes = rows.words * size_of::<u32>() as u64;
+                named.words("row_bounds", &rows.buffer, [0, bytes]);
+            }
+            dispatches.push(maker.dispatch(kernel, &named, over)?);
+            kernel = &kernels.sort_merge;
+            over = workgroups(pairs.div_ceil(MERGED_EACH.into()));
+            (before, after) = (after, before);
         }
-        Ok((dispatches, before))
+        Ok(dispatches)
     }
 }
 
@@ -146,59 +123,54 @@ impl ReductionMaker<'_> {
         stages: &mut Vec<Stage>,
     ) -> Result<SortedBuffers, Error> {
         let pairs = self.pairs();
-        let list = self.made.array::<CaromCollision>(
-            "sorted_pairs",
-            "sorted pairs",
-            pairs,
-            BufferUsages::COPY_SRC,
-        )?;
-        let dispatch = self.made.one::<DispatchArguments>(
+        let rows = self.rows("sort_rows", "rows of the sorted pairs")?;
+        let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);
+        let made = &mut self.made;
+        made.one::<u32>("longest_row", "pairs of the longest row", none)?;
+        let list = made.array::<CaromCollision>("sorted_pairs", "sorted pairs", pairs, source)?;
+        let dispatch = made.one::<DispatchArguments>(
             "sorted_dispatch",
             "dispatch over the sorted pairs",
-            BufferUsages::COPY_SRC | BufferUsages::INDIRECT,
+            source | BufferUsages::INDIRECT,
         )?;
-        let flags = self.made.table(
+        let flags = made.table(
             "first_flags",
             "flags of the distinct pairs",
             pairs + 1,
-            BufferUsages::empty(),
+            none,
         )?;
-        let over = workgroups(pairs + 1);
+        let periodic = self.buffers.periodic.as_ref();
+        let (name, what) = ("sorted_images", "images of the sorted pairs");
+        let room = if periodic.is_some() { pairs } else { 1 };
+        let images = made.array::<u32>(name, what, room, source)?;
+        let [placed, sorted] = &sorter.items;
+        let mut named = NamedBuffers::default()
+            .with::<[u32; 4]>("pair_bits", &self.buffers.pairs)
+            .with::<[u32; 4]>("items_after", placed)
+            .with::<[u32; 4]>("sorted_items", sorted)
+            .with::<[u32; 4]>("sorted_bits", &list);
         let kernels = self.kernels;
-        let (mut dispatches, images);
-        let (flag, write);
-        if self.buffers.periodic.is_some() {
-            let (name, what) = ("sorted_images", "images of the sorted pairs");
-            let source = BufferUsages::COPY_SRC;
-            images = Some(self.made.array::<u32>(name, what, pairs, source)?);
-            let [first, _] = &sorter.items;
-            let named = NamedBuffers::default()
-                .with::<[u32; 4]>("pair_bits", &self.buffers.pairs)
-                .with::<[u32; 4]>("items_after", first)
-                .with::<[u32; 4]>("sorted_bits", &list);
-            dispatches = vec![self.dispatch(&kernels.sort_items, &named, workgroups(pairs))?];
-            let (passes, items) = sorter.sort(self, By::Pair, first)?;
-            dispatches.extend(passes);
-            let named = named.with::<[u32; 4]>("sorted_items", &items);
-            flag = self.dispatch(&kernels.unique_images_flag, &named, over)?;
-            write = self.dispatch(&kernels.unique_images_write, &named, over)?;
-        } else {
-            images = None;
-            let repeated;
-            (dispatches, repeated) = sorter.sort(self, By::Pair, &self.buffers.pairs)?;
-            let named = NamedBuffers::default()
-                .with::<[u32; 4]>("repeated_pairs", &repeated)
-                .with::<[u32; 4]>("sorted_bits", &list);
-            flag = self.dispatch(&kernels.unique_flag, &named, over)?;
-            write = self.dispatch(&kernels.unique_write, &named, over)?;
-        }
-        dispatches.push(flag);
+        let (place, write) = match periodic {
+            Some(_) => (&kernels.sort_images_place, &kernels.unique_images_write),
+            None => {
+                // Bound in place of the images in open space, where no kernel reads them.
+                named.array::<u32>("pair_images", &self.buffers.pairs_dispatch);
+                (&kernels.sort_place, &kernels.unique_write)
+            }
+        };
+        let over = workgroups(pairs);
+        let over_flags = workgroups(pairs + 1);
+        let mut dispatches = vec![self.dispatch(&kernels.sort_count, &named, over)?];
+        dispatches.extend(scan(self.binder, self.stages, &rows)?);
+        dispatches.push(self.dispatch(place, &named, over)?);
+        dispatches.extend(sorter.sort(self, Items::Found, &rows)?);
+        dispatches.push(self.dispatch(&kernels.unique_flag, &named, over_flags)?);
         dispatches.extend(scan(self.binder, self.stages, &flags)?);
-        dispatches.push(write);
+        dispatches.push(self.dispatch(write, &named, over_flags)?);
         stages.push(Stage::new("sort", dispatches));
         Ok(SortedBuffers {
             list,
-            images,
+            images: periodic.map(|_| images),
             dispatch,
         })
     }

@@ -527,17 +527,44 @@ fn changes_continue_when_the_buffers_grow() {
     assert_eq!((results.began, results.lasted), (0, before.sorted));
 }
 
-#[test]
-fn a_sphere_that_touches_all_others_is_reduced_as_on_the_cpu() {
-    let count = 100_000;
+/// Half of the pairs are in the row of the giant, and the others have the giant as b.
+fn check_giant(count: usize) {
     let mut rng = fastrand::Rng::with_seed(5);
+    let side = 2.0 * (count as f32).cbrt();
     let mut spheres: Vec<Sphere> = (0..count)
-        .map(|_| Sphere::new([0; 3].map(|_| rng.f32() * 100.0), 0.05))
+        .map(|_| Sphere::new([0; 3].map(|_| rng.f32() * side), 0.05))
         .collect();
-    spheres[count / 2] = Sphere::new([50.0; 3], 100.0);
+    spheres[count / 2] = Sphere::new([side / 2.0; 3], side);
     let mut rig = Rig::new(capacity(count, 10, 2 * count));
     for _ in 0..2 {
         let results = rig.check(&spheres, 0);
         assert!(results.status == 0 && results.sorted as usize >= count - 1);
+    }
+}
+
+/// Rows with a few pairs more or less than one run, one merged run, and two runs of these.
+#[test]
+fn a_sphere_that_touches_all_others_is_reduced_as_on_the_cpu() {
+    for count in [66, 250, 2 * 514, 20_000] {
+        check_giant(count);
+    }
+}
+
+#[test]
+#[ignore = "takes seconds"]
+fn a_sphere_that_touches_a_million_is_reduced_as_on_the_cpu() {
+    check_giant(1_200_000);
+}
+
+#[test]
+fn a_sphere_that_touches_many_images_is_reduced_as_on_the_cpu() {
+    let mut spheres = gas(400, 0.0);
+    spheres[150] = Sphere::new([0.0; 3], 25.0);
+    let domain = Domain::rectangular([0.0; 3], [20.0; 3]);
+    let mut rig = Rig::periodic(capacity(400, 40_000, 20_000), domain);
+    for split in [0, 100, 200] {
+        let results = rig.check(&spheres, split);
+        assert_eq!(results.status, 0);
+        assert!(results.sorted > 700, "{}", results.sorted);
     }
 }

@@ -18,9 +18,12 @@ pub(crate) const SCAN_WORKGROUP: u32 = 256;
 const _: () = assert!(tuning::OCTAVES as u32 == SCAN_WORKGROUP);
 pub(crate) const SCAN_BLOCK: u32 = 2048;
 
-pub(crate) const SORT_BLOCK: u32 = 256;
-pub(crate) const DIGIT_BITS: u32 = 4;
-pub(crate) const DIGITS: u32 = 1 << DIGIT_BITS;
+/// Each pair of a run is compared with all others.
+pub(crate) const SORT_RUN: u32 = 32;
+/// Each pair is sought in all other runs.
+pub(crate) const MERGED_RUNS: u32 = 16;
+/// Pairs that one invocation merges.
+pub(crate) const MERGED_EACH: u32 = 16;
 
 pub(crate) const INVALID_LISTED: usize = 32;
 
@@ -90,8 +93,8 @@ constants! {
     WORKGROUP: u32 = WORKGROUP;
     SCAN_WORKGROUP: u32 = SCAN_WORKGROUP;
     SCAN_BLOCK: u32 = SCAN_BLOCK;
-    SORT_BLOCK: u32 = SORT_BLOCK;
-    DIGITS: u32 = DIGITS;
+    SORT_RUN: u32 = SORT_RUN;
+    MERGED_RUNS: u32 = MERGED_RUNS;
     MEASURED: u32 = MEASURED;
     RANKED: u32 = RANKED;
     QUANTITIES: u32 = QUANTITIES;

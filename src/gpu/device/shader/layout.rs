@@ -287,9 +287,9 @@ layouts! {
         motion: [u32; 4],
     }
 
-    struct Digit = "Digit" {
-        word: u32,
-        shift: u32,
+    struct Run = "Run" {
+        length: u32,
+        least: u32,
         distinct: u32,
         unused: u32,
     }
