@@ -84,7 +84,7 @@ struct Block<'a> {
 impl Block<'_> {
     fn fill(self, block: usize, parts: &[Part]) {
         let Self { rows, begin, .. } = self;
-        let of_part = |part: &'_ Part| part.range(block);
+        let of_part = |part: &Part| part.range(block);
         for part in parts {
             for [row, _] in &part.entries[of_part(part)] {
                 rows[*row as usize - self.first] += 1;
@@ -193,5 +193,57 @@ fn are_same(one: &Collision, other: &Collision) -> bool {
 fn add_up(numbers: &mut [usize], mut sum: usize) {
     for number in numbers {
         sum += std::mem::replace(number, sum);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A list of several parts and blocks, with particles that are neighbours of their own images and of several images of
+    /// others, and particles without neighbours.
+    #[test]
+    fn each_pair_is_an_entry_of_both_particles_in_order() {
+        let mut rng = fastrand::Rng::with_seed(1);
+        let particles = 5000_u32;
+        let mut half = Vec::new();
+        for _ in 0..40_000 {
+            let mut pair = [0, 0].map(|_| 3 * rng.u32(..particles / 3));
+            pair.sort_unstable();
+            let most = if rng.bool() { 1 } else { 4 };
+            half.extend((0..most).map(|x| (pair, [x + 1, rng.i32(-1..2), 0])));
+        }
+        half.sort_unstable();
+        half.dedup();
+        assert!(half.len() > PART && 2 * half.len() > 2 * BLOCK);
+        let pair = |&([a, b], _): &([u32; 2], [i32; 3])| Collision {
+            a,
+            b,
+            ..Collision::default()
+        };
+        let found: Vec<_> = half.iter().map(pair).collect();
+        let images: Vec<_> = half.iter().map(|&(_, image)| image).collect();
+        let reversed = half
+            .iter()
+            .map(|&([a, b], image)| ([b, a], image.map(|n| -n)));
+        let mut expected: Vec<_> = half.iter().copied().chain(reversed).collect();
+        expected.sort_unstable();
+
+        for images in [&images[..], &[]] {
+            let mut rows = vec![0; particles as usize + 1];
+            let mut full = Hits::default();
+            fill(&mut rows, &mut full, &found, images).expect("memory");
+            let entries: Vec<_> = expected.iter().map(|&(entry, _)| entry).collect();
+            assert!(full.items == entries);
+            if !images.is_empty() {
+                let images: Vec<_> = expected.iter().map(|&(_, image)| image).collect();
+                assert!(full.images == images);
+            }
+            for (i, ends) in rows.windows(2).enumerate() {
+                let before = |entry: &[u32; 2]| (entry[0] as usize) < i;
+                assert_eq!(ends[0], entries.partition_point(before));
+            }
+            assert_eq!(rows.last(), Some(&entries.len()));
+        }
     }
 }

@@ -600,15 +600,18 @@ fn an_overlap_is_pushed_out_without_speed() {
     }
 }
 
+/// Returns the number in the environment variable, if it is there, instead of all.
+fn only<T: Copy + std::str::FromStr>(name: &str, all: &[T]) -> Vec<T> {
+    let given = std::env::var(name).ok().and_then(|text| text.parse().ok());
+    given.map_or_else(|| all.to_vec(), |one| vec![one])
+}
+
 /// Piles and rows on planes and triangles, in two and three dimensions, for 5 simulated seconds. Prints what the same pile
 /// does on the CPU, too. `CAROM_SPHERES` is one of the sizes, and `CAROM_RESTITUTION` one of the restitutions.
 #[test]
 #[ignore = "takes hours; run it with `--ignored --nocapture`"]
 fn all_piles_come_to_rest() {
-    let given = |name| std::env::var(name).ok()?.parse::<f64>().ok();
-    let only = |name, all: &[f64]| given(name).map_or_else(|| all.to_vec(), |one| vec![one]);
-    for count in only("CAROM_SPHERES", &[2.0, 10.0, 40.0, 200.0]) {
-        let count = count as usize;
+    for count in only("CAROM_SPHERES", &[2, 10, 40, 200]) {
         for restitution in only("CAROM_RESTITUTION", &[0.0, 0.1, 0.5, 0.9, 0.99]) {
             for contact_time in [1e-5, 1e-4, 1e-3, 1e-2, 1e-1] {
                 for (discs, meshes) in [(false, false), (false, true), (true, false)] {
