@@ -661,7 +661,7 @@ mutant 'corners inside a flat surface lift spheres' src/dynamics/surface.rs \
 mutant 'one-sided triangles are met from behind' src/dynamics/surface.rs \
     'around.one_sided && away' 'false && away' --test dynamics_walls one_sided
 mutant 'a step has no limit' src/dynamics/simulation.rs \
-    ' && left(self, &report) > 0' '' --test dynamics_rest step_with_a_limit
+    ' && is_left(self, &report)' '' --test dynamics_rest step_with_a_limit
 mutant 'searches do not count for the limit of a step' src/dynamics/work.rs \
     'self.0.saturating_sub(before.0) / Self::IMPACT' '0' --test dynamics across_many_periodic_cells
 mutant 'images of spheres do not count for the limit of a step' src/dynamics/neighbors.rs \
