@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use glam::DVec3;
 use rayon::prelude::*;
 
+use self::both_ways::NEIGHBORS;
 use self::skin::Deformation;
 use crate::limits::CHUNK;
 use crate::memory::{reserve, resized};
@@ -27,8 +28,6 @@ use crate::{Collisions, Domain, Error, Hits, Number, Spheres, Statistics};
 
 /// Reading the positions of a batch together hides the latency of memory.
 const MEASURED: usize = 64;
-
-const NEIGHBORS: &str = "the list of neighbours";
 
 /// A request for a neighbour list. It contains the particles, and the rule by which two particles are
 /// neighbours.

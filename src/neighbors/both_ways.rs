@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::NEIGHBORS;
 use crate::memory::{allocate, collect_in_parallel, filled, push, resized};
 use crate::{Collision, Error, Hits};
+
+pub(super) const NEIGHBORS: &str = "the list of neighbours";
 
 /// Number of pairs that are sorted together.
 const PART: usize = 1 << 16;
@@ -20,14 +21,14 @@ const BLOCK: usize = 1 << 15;
 const MOST_BLOCKS: usize = 1 << 10;
 
 /// The entries of the second particles of some pairs, sorted by blocks.
-struct Part {
+struct SortedEntries {
     entries: Vec<[u32; 2]>,
     images: Vec<[i32; 3]>,
     /// The end of each block.
     ends: Vec<usize>,
 }
 
-impl Part {
+impl SortedEntries {
     fn new(
         pairs: &[Collision],
         images: &[[i32; 3]],
@@ -69,7 +70,7 @@ impl Part {
 }
 
 /// The rows of neighbouring particles.
-struct Block<'a> {
+struct RowBlock<'a> {
     first: usize,
     rows: &'a mut [usize],
     /// Index of its first entry in the list.
@@ -81,10 +82,10 @@ struct Block<'a> {
     images_of_pairs: &'a [[i32; 3]],
 }
 
-impl Block<'_> {
-    fn fill(self, block: usize, parts: &[Part]) {
+impl RowBlock<'_> {
+    fn fill(self, block: usize, parts: &[SortedEntries]) {
         let Self { rows, begin, .. } = self;
-        let of_part = |part: &Part| part.range(block);
+        let of_part = |part: &SortedEntries| part.range(block);
         for part in parts {
             for [row, _] in &part.entries[of_part(part)] {
                 rows[*row as usize - self.first] += 1;
@@ -119,7 +120,7 @@ impl Block<'_> {
     }
 }
 
-/// Fills `pairs` with the entries of both particles of all pairs `found`, sorted as [`NeighborList`](super::NeighborList)
+/// Fills `pairs` with the entries of both particles of all pairs `found`, sorted as [`NeighborList`](crate::NeighborList)
 /// says. `rows` must be filled with 0, and gets the first entry of each particle, and the number of all.
 pub(super) fn fill(
     rows: &mut [usize],
@@ -147,7 +148,7 @@ pub(super) fn fill(
     }
     let sorted = ranges.par_iter().map(|range| {
         let images = images.get(range.clone()).unwrap_or_default();
-        Part::new(&found[range.clone()], images, shift, blocks)
+        SortedEntries::new(&found[range.clone()], images, shift, blocks)
     });
     let sorted = collect_in_parallel(sorted, NEIGHBORS)?;
     let mut parts = allocate(sorted.len(), NEIGHBORS)?;
@@ -168,7 +169,7 @@ pub(super) fn fill(
         let (own, rest) = take(&mut entries).split_at_mut(count);
         let of_own = if images.is_empty() { 0 } else { count };
         let (of_own, of_rest) = take(&mut of_entries).split_at_mut(of_own);
-        work.push(Block {
+        work.push(RowBlock {
             first,
             rows,
             begin,
