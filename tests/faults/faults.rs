@@ -30,11 +30,12 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The allocations that may grow with the input: not small ones, nor the buffers of constant size of `std::io`.
+    /// The allocations that may grow with the input: not small ones, nor those of constant size of `std::io` and of
+    /// crossbeam-epoch, which rayon uses.
     pub(crate) const GROWING: Self = Self {
         before: 0,
         least: 2048,
-        ignored: [8192, 1 << 16, 0, 0],
+        ignored: [8192, 1 << 16, 2072, 0],
         threads: false,
         lasting: false,
     };
