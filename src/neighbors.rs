@@ -6,7 +6,6 @@
     reason = "there are at most 2³⁰ particles and 2³¹ pairs, and vectors are rounded to float32"
 )]
 
-mod both_ways;
 mod skin;
 
 use std::fmt;
@@ -17,17 +16,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use glam::DVec3;
 use rayon::prelude::*;
 
-use self::both_ways::NEIGHBORS;
 use self::skin::Deformation;
 use crate::limits::CHUNK;
-use crate::memory::{reserve, resized};
+use crate::memory::{copied, reserve, resized};
 use crate::number::sealed::{Numbers, PackedSphere, Split};
 use crate::step::SphereSet;
 use crate::wide::{self, Enclosed};
-use crate::{Collisions, Domain, Error, Hits, Number, Spheres, Statistics};
+use crate::{Collision, Collisions, Domain, Error, Hits, Number, Spheres, Statistics};
 
 /// Reading the positions of a batch together hides the latency of memory.
 const MEASURED: usize = 64;
+
+const NEIGHBORS: &str = "the list of neighbours";
 
 /// A request for a neighbour list. It contains the particles, and the rule by which two particles are
 /// neighbours.
@@ -481,8 +481,7 @@ impl<T: Number> NeighborList<T> {
         reserve(&mut self.rows, searched.len() + 1, NEIGHBORS)?;
         self.rows.resize(searched.len() + 1, 0);
         if self.full {
-            let images = found.pairs.images();
-            both_ways::fill(&mut self.rows, &mut self.pairs, &found.pairs, images)?;
+            self.fill_both_ways(&found.pairs, found.pairs.images())?;
         } else {
             resized(&mut self.pairs.items, found.pairs.len(), NEIGHBORS)?;
             std::mem::swap(&mut self.pairs.images, &mut found.pairs.images);
@@ -521,6 +520,46 @@ impl<T: Number> NeighborList<T> {
             };
             work(chunk, entries);
         });
+    }
+
+    fn fill_both_ways(
+        &mut self,
+        found: &[Collision],
+        found_images: &[[i32; 3]],
+    ) -> Result<(), Error> {
+        let rows = &mut self.rows;
+        for pair in found {
+            rows[pair.a as usize] += 1;
+            rows[pair.b as usize] += 1;
+        }
+        add_up(rows);
+        let mut next = copied(rows, NEIGHBORS)?;
+        let pairs = resized(&mut self.pairs.items, 2 * found.len(), NEIGHBORS)?;
+        let images = resized(&mut self.pairs.images, 2 * found_images.len(), NEIGHBORS)?;
+        let mut put = |[i, j]: [u32; 2], image: Option<[i32; 3]>| {
+            let place = &mut next[i as usize];
+            pairs[*place] = [i, j];
+            if let Some(image) = image {
+                images[*place] = image;
+            }
+            *place += 1;
+        };
+        // First the entries (b, a), with negated images, then (a, b): so the neighbours
+        // of smaller index come first. Negation reverses the order of images, so pairs
+        // of the same particles come from last to first.
+        let of = |index: usize| found_images.get(index).copied();
+        let mut begin = 0;
+        for same in found.chunk_by(|one, other| (one.a, one.b) == (other.a, other.b)) {
+            for (offset, pair) in same.iter().enumerate().rev() {
+                let image = of(begin + offset);
+                put([pair.b, pair.a], image.map(|image| image.map(|n| -n)));
+            }
+            begin += same.len();
+        }
+        for (index, pair) in found.iter().enumerate() {
+            put([pair.a, pair.b], of(index));
+        }
+        Ok(())
     }
 }
 
@@ -665,5 +704,13 @@ fn count_rows(rows: &mut [usize], firsts: impl Iterator<Item = u32>) {
     for row in rows {
         end = end.max(*row);
         *row = end;
+    }
+}
+
+/// Replaces numbers by prefix sums.
+fn add_up(rows: &mut [usize]) {
+    let mut sum = 0;
+    for row in rows {
+        sum += std::mem::replace(row, sum);
     }
 }

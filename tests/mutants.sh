@@ -528,11 +528,8 @@ mutant 'images follow the wrong particle' src/neighbors.rs \
     'image[k] + i[k] - j[k]' 'image[k] + j[k] - i[k]' --test neighbors no_pair_is_lost
 mutant 'the move relative to the cell is not counted' src/neighbors/skin.rs \
     'let moved = rest.length() +' 'let moved = 0.0 * rest.length() +' --test neighbors a_list_is_valid
-mutant 'the images of one particle are not sorted' src/neighbors/both_ways.rs \
+mutant 'the images of one particle are not sorted' src/neighbors.rs \
     '.enumerate().rev()' '.enumerate()' --test neighbors lists_have_all_pairs
-mutant 'images of one pair in two parts of a full list' src/neighbors/both_ways.rs \
-    'while end < found.len() && are_same' 'while false && are_same' --lib each_pair_is_an_entry
-
 mutant 'spheres at rest have the velocities of an earlier step' src/spheres.rs \
     'None => velocities.for_each(|to| *to = [T::default(); 3]),' 'None => {}' --test spheres constants_are
 mutant 'a block of columns begins too early' src/spheres.rs \
