@@ -140,7 +140,7 @@ fn energy_and_momentum_are_conserved() -> anyhow::Result<()> {
         restitution: 1.0,
         gravity: [0.0; 3],
     };
-    let after = bench.run(&world, rules, 500)?;
+    let after = bench.run(&world, rules, 200)?;
     let (p0, size, e0) = sums(&world);
     let (p1, _, e1) = sums(&after);
     println!("energy {e0}, then {e1}; momentum {p0:?}, then {p1:?}; magnitudes {size}");
@@ -180,7 +180,7 @@ fn no_sphere_passes_a_wall() -> anyhow::Result<()> {
             restitution,
             gravity: [0.0; 3],
         };
-        let after = bench.run(&world, rules, 200)?;
+        let after = bench.run(&world, rules, 100)?;
         assert_outside_walls(&after, 1e-4)?;
         let still = world.positions.iter().zip(&after.positions);
         assert!(still.filter(|(before, after)| before == after).count() < 10);

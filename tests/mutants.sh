@@ -169,7 +169,7 @@ build() {
 # run K FOLDER: runs the tests of mutant K with the programs in FOLDER, and writes a line to the file $copy/lines
 # that says whether one of them failed.
 run() {
-    local number=$1 folder=$2 program filter=() programs=() log=$copy/tests.$1 word=SURVIVED
+    local number=$1 folder=$2 program filter=() programs=() log=$copy/tests.$1 word=SURVIVED start=$SECONDS
     # shellcheck disable=SC2086
     set -- ${tests[number]}
     while (($#)); do
@@ -190,7 +190,7 @@ run() {
         word='no test  '
     fi
     rm "$log"
-    echo "$word ${whats[number]}" | tee -a "$copy/lines"
+    echo "$word ${whats[number]}, $((SECONDS - start)) s" | tee -a "$copy/lines"
 }
 
 tangency=(--lib no_certain_verdict_on_pairs_near_tangency_is_wrong)

@@ -32,8 +32,8 @@
 fn apart(a: u32, b: u32, word: u32) -> vec3<f32> {
     var sum = Sum(bodies[b].center, vec3<f32>(0.0));
     sum = add(sum, -bodies[a].center);
-    if simulation_request.periodic != 0u {
-        let image = vec3<f32>(carom_image(word));
+    let image = vec3<f32>(carom_image(word));
+    if any(image != vec3<f32>(0.0)) {
         sum = add(sum, opaque3(simulation_request.edges[0].xyz * image.x));
         sum = add(sum, opaque3(simulation_request.edges[1].xyz * image.y));
         sum = add(sum, opaque3(simulation_request.edges[2].xyz * image.z));
@@ -48,7 +48,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if simulation.spheres == 0u || index >= results.pairs {
+    if index >= select(results.pairs, 0u, simulation.spheres == 0u) {
         return;
     }
     let a = pairs[index].a;

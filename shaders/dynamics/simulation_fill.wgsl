@@ -20,7 +20,7 @@ fn spheres(
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if simulation.spheres == 0u || index >= results.pairs {
+    if index >= select(results.pairs, 0u, simulation.spheres == 0u) {
         return;
     }
     let candidate = candidates[index];
@@ -37,7 +37,7 @@ fn triangles(
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if simulation.spheres == 0u || index >= mesh_results.pairs {
+    if index >= select(mesh_results.pairs, 0u, simulation.spheres == 0u) {
         return;
     }
     let near = candidates[simulation_request.near_capacity + index];

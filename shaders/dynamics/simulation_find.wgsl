@@ -279,10 +279,9 @@ fn consider_entry(next: ptr<function, Next>, last: PathPiece, entry: u32) {
 // path is assumed to continue until the end of the substep.
 fn first_at_walls(sphere: u32, piece: PathPiece, number: u32) -> AtWall {
     var first = AtWall(NEVER, NEXT_NONE);
-    for (var k = 0u; k < simulation_request.walls; k++) {
-        if ((tracks[sphere].walls >> k) & 1u) != 0u {
-            first = earlier_at_wall(first, sphere, piece, number, k);
-        }
+    let walls = extractBits(tracks[sphere].walls, 0u, simulation_request.walls);
+    for (var rest = walls; rest != 0u; rest &= rest - 1u) {
+        first = earlier_at_wall(first, sphere, piece, number, firstTrailingBit(rest));
     }
     if !MESHES {
         return first;

@@ -255,7 +255,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
     if local == 0u && simulation.spheres > 0u {
         judge(sh_sums[0]);
     }
-    let walls = simulation_request.surfaces;
+    let walls = min(simulation_request.surfaces, arrayLength(&wall_impulses));
     for (var wall = 0u; wall < walls; wall++) {
         sums = vec4<f32>(0.0);
         for (var k = local * walls + wall; k < arrayLength(&wall_sums); k += SCAN_WORKGROUP * walls) {

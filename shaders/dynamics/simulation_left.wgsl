@@ -10,7 +10,7 @@
 #import left_cells::{mark_cells}
 #import paths::{WIDER, farthest}
 #import round_spheres::{add_to_round}
-#import switches::{is_off}
+#import switches::{switched_on}
 #import types::{Sphere}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
@@ -60,8 +60,9 @@ fn main(
     padded_spheres[i].radius += (WIDER * moved - pad) * (1.0 + 1e-6);
     // A sphere with a wider pad may meet walls that it could not reach with its old pad. So it is tested
     // against all walls that it does not ignore.
-    for (var k = 0u; k < simulation_request.walls; k++) {
-        if !is_off(k) && !ignore_each_other(padded_spheres[i].groups, simulation_walls[k].groups) {
+    for (var rest = switched_on(0u, simulation_request.walls); rest != 0u; rest &= rest - 1u) {
+        let k = firstTrailingBit(rest);
+        if !ignore_each_other(padded_spheres[i].groups, simulation_walls[k].groups) {
             tracks[i].walls |= 1u << k;
         }
     }

@@ -121,7 +121,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let i = invocation(workgroup, workgroups, local, WORKGROUP);
-    if i < simulation.spheres && simulation.accepted != 0u && bodies[i].radius >= 0.0 {
+    if i < select(simulation.spheres, 0u, simulation.accepted == 0u) && bodies[i].radius >= 0.0 {
         list(i);
     }
 }

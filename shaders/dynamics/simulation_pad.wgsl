@@ -10,7 +10,7 @@
 #import invocation::{invocation}
 #import round_spheres::{cell_entry_of, head_of, mark_of}
 #import searched_spheres::{count_searched, searched}
-#import switches::{is_off}
+#import switches::{switched_on}
 #import types::{Counters, Sphere, WallLattice}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
@@ -92,8 +92,10 @@ fn pad_sphere(i: u32) {
         sphere.center = body.center;
         sphere.radius = (body.radius + pad) * ROUNDED_UP;
         if body.inverse_mass > 0.0 {
-            for (var k = 0u; k < simulation_request.walls; k++) {
-                if is_off(k) || ignore_each_other(sphere.groups, simulation_walls[k].groups) {
+            let walls = simulation_request.walls;
+            for (var rest = switched_on(0u, walls); rest != 0u; rest &= rest - 1u) {
+                let k = firstTrailingBit(rest);
+                if ignore_each_other(sphere.groups, simulation_walls[k].groups) {
                     continue;
                 }
                 let near = near_wall(body, track.pad, k);
@@ -105,9 +107,10 @@ fn pad_sphere(i: u32) {
                     sphere.radius = GREATEST;
                 }
             }
-            for (var k = simulation_request.walls; k < simulation_request.surfaces; k++) {
-                track.walls |= 1u << k;
-                if !is_off(k) && is_near_mesh(sphere, k) {
+            let meshes = simulation_request.surfaces - walls;
+            track.walls |= extractBits(~0u, 0u, meshes) << walls;
+            for (var rest = switched_on(walls, walls + meshes); rest != 0u; rest &= rest - 1u) {
+                if is_near_mesh(sphere, firstTrailingBit(rest)) {
                     near = 1u;
                 }
             }

@@ -237,23 +237,20 @@ fn main(
         sh_any_walls = atomicLoad(&sh_walls);
     }
     let walls = workgroupUniformLoad(&sh_any_walls);
-    for (var wall = 0u; wall < simulation_request.surfaces; wall++) {
-        let to = place * simulation_request.surfaces + wall;
-        let stores = local == 0u && to < arrayLength(&wall_sums);
-        if ((walls >> wall) & 1u) == 0u {
-            if stores {
-                wall_sums[to] = vec4<f32>(0.0);
-            }
-            continue;
-        }
+    let first = place * simulation_request.surfaces;
+    if local < simulation_request.surfaces && first + local < arrayLength(&wall_sums) && ((walls >> local) & 1u) == 0u {
+        wall_sums[first + local] = vec4<f32>(0.0);
+    }
+    for (var rest = walls; rest != 0u; rest &= rest - 1u) {
+        let wall = firstTrailingBit(rest);
         workgroupBarrier();
         sh_sums[local] = vec4<f32>(0.0);
         if i < simulation.spheres && ((tracks[i].walls >> wall) & 1u) != 0u {
             sh_sums[local] = impulse_at(i, wall);
         }
         add_up(local);
-        if stores {
-            wall_sums[to] = sh_sums[0];
+        if local == 0u && first + wall < arrayLength(&wall_sums) {
+            wall_sums[first + wall] = sh_sums[0];
         }
     }
 }

@@ -153,7 +153,7 @@ fn touch_sphere(listing: ptr<function, Listing>, pair: Candidate) {
     both.joins |= other.joins;
     both.crowded |= other.crowded;
     both.strain = max(own.strain, other.strain);
-    if !(both.joins || has_collapsed()) {
+    if !(both.joins | has_collapsed()) {
         return;
     }
     // Both spheres compute the same numbers, from sphere a to sphere b.
@@ -238,14 +238,14 @@ fn list(sphere: u32) {
         let entry = row_entries[k];
         if entry < NEXT_WALL {
             touch_sphere(&listing, candidates[entry]);
-        } else if listing.end.joins || has_collapsed() {
+        } else if listing.end.joins | has_collapsed() {
             touch_triangle(&listing, candidates[simulation_request.near_capacity + entry - NEXT_TRIANGLE]);
         }
     }
-    for (var k = 0u; k < walls && (listing.end.joins || has_collapsed()); k++) {
-        if ((tracks[sphere].walls >> k) & 1u) != 0u {
-            touch_wall(&listing, k);
-        }
+    var rest = extractBits(tracks[sphere].walls, 0u, walls);
+    while rest != 0u && (listing.end.joins | has_collapsed()) {
+        touch_wall(&listing, firstTrailingBit(rest));
+        rest &= rest - 1u;
     }
     touches[2u * sphere + 1u] = vec4<u32>(listing.count, listing.first, 0u, listing.carried);
 }

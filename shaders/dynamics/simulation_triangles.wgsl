@@ -29,7 +29,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if simulation.spheres == 0u || index >= mesh_results.pairs {
+    if index >= select(mesh_results.pairs, 0u, simulation.spheres == 0u) {
         return;
     }
     let sphere = near_numbers[mesh_pairs[index].a];

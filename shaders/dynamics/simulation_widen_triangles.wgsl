@@ -27,7 +27,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let number = invocation(workgroup, workgroups, local, WORKGROUP);
-    if simulation.settled != 1u || number >= simulation_request.triangles {
+    if number >= select(0u, simulation_request.triangles, simulation.settled == 1u) {
         return;
     }
     let triangle = simulation_triangles[number];

@@ -76,7 +76,7 @@ fn facing(number: u32, place: vec3<f32>) -> Facing {
     let triangle = simulation_triangles[number];
     let beside = beside_triangle(triangle, place);
     var facing = Facing(beside.away, true);
-    if simulation_request.one_sided != 0u && dot(beside.away, triangle.normal) <= 0.0 {
+    if (simulation_request.one_sided != 0u) & (dot(beside.away, triangle.normal) <= 0.0) {
         facing.touches = false;
     }
     if beside.part == FACE {

@@ -15,8 +15,8 @@ fn place_at_triangle(point: vec3<f32>, triangle: MeshTriangle, mesh: CaromWall, 
     var sum = Sum(point, vec3<f32>(0.0));
     sum = add(sum, -triangle.a);
     sum = add(sum, -mesh.point);
-    if simulation_request.periodic != 0u {
-        let image = vec3<f32>(-carom_image(word));
+    let image = vec3<f32>(-carom_image(word));
+    if any(image != vec3<f32>(0.0)) {
         sum = add(sum, opaque3(simulation_request.edges[0].xyz * image.x));
         sum = add(sum, opaque3(simulation_request.edges[1].xyz * image.y));
         sum = add(sum, opaque3(simulation_request.edges[2].xyz * image.z));

@@ -39,7 +39,7 @@ fn farthest(sphere: u32, count: u32, end: f32) -> f32 {
 // Returns whether a sphere is *crowded* after impact `number` of its path: the last four impacts have happened within a
 // contact time, and impacts are inelastic.
 fn is_crowded(sphere: u32, number: u32) -> bool {
-    if number < 4u || simulation_request.least_restitution >= 1.0 {
+    if (number < 4u) | (simulation_request.least_restitution >= 1.0) {
         return false;
     }
     let since = path_piece(sphere, number - 3u).start;

@@ -76,7 +76,7 @@ fn own_restitution(sphere: u32) -> f32 {
 
 // Returns the restitution of two spheres.
 fn pair_restitution(a: u32, b: u32) -> f32 {
-    if simulation_request.combine == 0u {
+    if (simulation_request.combine == 0u) | (a == b) {
         return simulation_request.restitution;
     }
     return combined(own_restitution(a), own_restitution(b));
@@ -85,7 +85,7 @@ fn pair_restitution(a: u32, b: u32) -> f32 {
 // Returns the restitution of a sphere at a wall or a mesh.
 fn wall_restitution(sphere: u32, wall: u32) -> f32 {
     let given = simulation_request.wall_restitutions[wall / 4u][wall % 4u];
-    if simulation_request.combine == 0u {
+    if (simulation_request.combine == 0u) | (given < 0.0) {
         return given;
     }
     return combined(own_restitution(sphere), given);

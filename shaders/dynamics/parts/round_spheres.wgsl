@@ -35,7 +35,7 @@ fn entry_of(round: u32, number: u32) -> u32 {
 // Returns the sphere at position `number` in the list for the current round. Round 0 has no stored list,
 // because it handles all spheres.
 fn sphere_of_round(number: u32) -> u32 {
-    if simulation.round == 0u {
+    if number >= select(simulation.in_round, 0u, simulation.round == 0u) {
         return number;
     }
     return atomicLoad(&round_spheres[entry_of(simulation.round, number)]);

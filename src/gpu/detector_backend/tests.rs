@@ -62,10 +62,12 @@ fn fresh_buffers_full_of_noise_give_the_same_list() {
     let spheres = world(5000);
     let expected = pairs(&run(&mut gpu(), &spheres));
     assert!(expected.len() > 1000);
-    for seed in 0..6 {
-        let mut gpu = if seed < 4 { gpu() } else { gpu().deciding() };
-        gpu.noise = Some(seed);
-        assert_eq!(pairs(&run(&mut gpu, &spheres)), expected);
+    for mut gpu in [gpu(), gpu().deciding()] {
+        for seed in 0..3 {
+            gpu.buffers = None;
+            gpu.noise = Some(seed);
+            assert_eq!(pairs(&run(&mut gpu, &spheres)), expected);
+        }
     }
 }
 
@@ -157,9 +159,10 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
         ("a workgroup of bullets", with_bullets(256..512, 2000.0), 0),
         ("one sphere", world(1), 0),
     ];
+    let mut gpu = gpu();
+    gpu.noise = Some(1);
     for (name, spheres, split) in worlds {
-        let mut gpu = gpu();
-        gpu.noise = Some(1);
+        gpu.buffers = None;
         let sets = match split {
             0 => Sets::One,
             first => Sets::Two { first },
@@ -447,6 +450,7 @@ fn a_list_is_complete_whatever_part_of_it_arrives_with_its_counts() {
         (lattice(9, 0.75), carom::Domain::open()),
         (lattice(9, 0.75), skewed),
     ];
+    let (mut host, mut device) = (gpu(), gpu().deciding());
     for (spheres, domain) in worlds {
         let step = UncheckedStep {
             enclosing: false,
@@ -455,16 +459,16 @@ fn a_list_is_complete_whatever_part_of_it_arrives_with_its_counts() {
             dt: 0.5,
             domain,
         };
-        let expected = full(&mut gpu(), &step);
+        let expected = full(&mut host, &step);
         assert!(expected.0.len() > 1000);
-        for decides in [false, true] {
-            let mut gpu = if decides { gpu().deciding() } else { gpu() };
+        for gpu in [&mut host, &mut device] {
+            gpu.buffers = None;
             for at_once in [600, READ_AT_ONCE] {
                 gpu.at_once = at_once;
                 for ahead in [0, 1, 999, spheres.len() + 5, usize::MAX] {
                     gpu.ahead = ahead;
                     gpu.traffic.clear();
-                    let found = full(&mut gpu, &step);
+                    let found = full(gpu, &step);
                     assert!(found.0 == expected.0 && found.1 == expected.1, "{ahead}");
                     assert!(gpu.ahead >= found.0.len());
                     assert!(gpu.staging.len() <= MOST_PARTS);
@@ -545,6 +549,7 @@ fn a_device_sends_its_pairs_in_order_and_in_few_bytes() {
             carom::Domain::rectangular([0.0; 3], [3.0; 3]),
         ),
     ];
+    let (mut host, mut device) = (gpu(), gpu().deciding());
     for (name, mut spheres, domain) in worlds {
         if name.starts_with("fewer") {
             let far = |sphere: &Sphere| Sphere::new(sphere.center.map(|x| x + 0.3), 0.4);
@@ -558,8 +563,9 @@ fn a_device_sends_its_pairs_in_order_and_in_few_bytes() {
             dt: 1.0,
             domain,
         };
-        let expected = full(&mut gpu(), &step);
-        let mut device = gpu().deciding();
+        let expected = full(&mut host, &step);
+        device.buffers = None;
+        device.ahead = FIRST_AHEAD;
         full(&mut device, &step);
         let ahead = device.ahead;
         device.traffic.clear();
@@ -606,6 +612,7 @@ fn a_device_sends_its_pairs_in_order_and_in_few_bytes() {
 #[test]
 fn rows_of_any_length_are_sorted() {
     let spheres = stars(&[129, 3, 1500, 128, 130]);
+    let (mut host, mut device) = (gpu(), gpu().deciding());
     for domain in [
         carom::Domain::open(),
         carom::Domain::rectangular([0.0; 3], [600.0; 3]),
@@ -617,9 +624,9 @@ fn rows_of_any_length_are_sorted() {
             dt: 1.0,
             domain,
         };
-        let expected = full(&mut gpu(), &step);
+        let expected = full(&mut host, &step);
         assert_eq!(expected.0.len(), 129 + 3 + 1500 + 128 + 130);
-        let found = full(&mut gpu().deciding(), &step);
+        let found = full(&mut device, &step);
         assert!(found.0 == expected.0 && found.1 == expected.1);
     }
 }
