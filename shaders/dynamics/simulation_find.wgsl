@@ -1,9 +1,7 @@
-// This kernel runs in each round of a hard-sphere simulation. It handles each sphere if the previous
-// round has changed its path or the path of one of its candidates. If all impacts on the sphere's path
-// are right, the kernel finds the next impact. Otherwise it finds how many impacts come before the first
-// wrong one, and the kernel `strike` then removes the rest. An impact has become wrong if the other
-// sphere's path no longer contains it. It has also become wrong if the sphere now meets a third sphere, a
-// wall or a triangle earlier.
+// Runs in each round, for each sphere of which the previous round has changed the path, or that of a candidate. If all
+// impacts on the sphere's path are right, finds the next impact. Otherwise finds how many impacts come before the first
+// wrong one, and the kernel `strike` then removes the rest. An impact is wrong if the other sphere's path lacks it, or
+// if the sphere meets a third sphere, a wall or a triangle earlier.
 
 #import carom::{CAROM_HALF_SPACE, CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, MeshTriangle, NEVER, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
@@ -356,8 +354,7 @@ fn find(sphere: u32, first: Next) {
     tracks[sphere].found = simulation.round;
 }
 
-// Each sphere has this number of invocations, which share its candidates. A single invocation would test one candidate
-// after the other, and most of its time would be spent waiting for memory.
+// Each sphere has this number of invocations, which share its candidates. A single one would mostly wait for memory.
 const LANES = 2u;
 const INVOCATIONS = LANES * WORKGROUP;
 var<workgroup> sh_next: array<Next, INVOCATIONS>;

@@ -1,7 +1,7 @@
-// Adds the next impact to the path of each sphere in the list of the round. An impact of two spheres is added
-// only if it is the next impact of both spheres. If the kernel `find` has found wrong impacts on a sphere's
-// path, this kernel adds nothing to the path, but removes the first wrong impact and all later ones. Each
-// sphere whose path has changed, and the spheres that are its candidates, are listed for the next round.
+// Adds the next impact to the path of each sphere in the list of the round, that of two spheres only if it is the next
+// one of both. If the kernel `find` has found wrong impacts on a sphere's path, this kernel instead removes the first
+// wrong impact and all later ones. Each sphere whose path has changed, and the spheres that are its candidates, are
+// listed for the next round.
 
 #import carom::{CAROM_HALF_SPACE, CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, LONG_AGO, MeshTriangle, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
@@ -52,9 +52,9 @@ fn last_impact(sphere: u32, last: PathPiece) -> f32 {
     return select(LONG_AGO, since, since < 0.0);
 }
 
-// Returns the restitution of an impact if no spheres can rest. `own` is the restitution of the two bodies, and `since` is
-// the time since the last impact of either. Walls and spheres of infinite mass do not count for `since`. The impact is
-// elastic if `since` is less than the contact time, which is an option of the simulation.
+// Returns the restitution of an impact if no spheres can rest: 1 if `since`, the time since the last impact of either
+// body, is less than the contact time, and otherwise `own`. Walls and spheres of infinite mass do not count for
+// `since`.
 fn restitution_after(own: f32, since: f32) -> f32 {
     return select(own, 1.0, since < simulation.contact_time);
 }

@@ -1,5 +1,4 @@
-//! A tree of boxes that finds overlapping spheres. The radius of each sphere is enlarged by its
-//! *pad*, a bound on the distance that it moves.
+//! A tree of boxes that finds overlapping spheres, each enlarged by its pad.
 //!
 //! The spheres are in an order that keeps neighbours together. Each eight successive spheres are a *leaf*. Each
 //! eight successive leaves share a node, each eight nodes share a node of the next level, and so on. So the tree
@@ -323,8 +322,7 @@ pub(crate) struct Boxes {
     levels: Vec<Vec<SphereNode>>,
     /// The few spheres that are much wider than the others.
     wide: Vec<u32>,
-    /// Largest radius of all spheres except those listed in `wide`, the spheres much larger than
-    /// the others.
+    /// Largest radius of all spheres except those listed in `wide`.
     most_radius: f32,
     /// Spheres with a radius above this limit count as wide.
     narrow: f32,
@@ -445,8 +443,7 @@ impl Boxes {
         sphere.radius > self.narrow
     }
 
-    /// Enlarges a sphere of the tree: the sphere number `index` gets the radius of `sphere`. Also
-    /// enlarges the boxes of the tree so that they contain the enlarged sphere.
+    /// Enlarges the sphere number `index` of the tree to the radius of `sphere`, and the boxes that contain it.
     pub(crate) fn grow(&mut self, index: u32, sphere: &Sphere) {
         let mut place = index as usize;
         let lane = place % EIGHT;

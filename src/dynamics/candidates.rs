@@ -1,14 +1,11 @@
-//! Candidates: the pairs of spheres that can touch while every sphere stays within its pad (an
-//! assumed bound on its displacement).
+//! Candidates: the pairs of spheres that can touch while every sphere stays within its pad.
 //!
-//! The pad of a sphere limits the distance from the sphere to its *origin*, its centre at the time
-//! of the search for candidates. The search enlarges the radius of each sphere by its pad, and
-//! finds all pairs of enlarged spheres that overlap while at rest. The centre of an enlarged sphere
-//! is rounded to float32. So its radius is also enlarged by the rounding error of the centre.
+//! The *pad* of a sphere is an assumed bound on its distance from its *origin*, its centre at the time of the search
+//! for candidates. The search enlarges the radius of each sphere by its pad and by the rounding of its centre to
+//! float32, and finds all pairs of enlarged spheres that overlap while at rest.
 //!
-//! The candidates of one search serve several substeps. If a sphere moves farther than its pad, it
-//! gets a wider pad. Its new candidates are then searched in the tree of boxes that the last search
-//! has built.
+//! The candidates of one search serve several substeps. If a sphere moves farther than its pad, it gets a wider pad,
+//! and its new candidates are searched in the tree of boxes of the last search.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -43,8 +40,7 @@ use crate::memory::{collect, collect_in_parallel, joined};
 use crate::validate::invalid_field;
 use crate::{Detector, Error, MAX_MAGNITUDE, Sphere};
 
-/// The pad of a sphere is an assumed bound on its displacement until the next search. At first, it
-/// is this multiple of the distance that the sphere moves without impacts.
+/// At first, a pad is this multiple of the distance that the sphere moves without impacts.
 const PAD: f64 = 1.2;
 
 /// The pad of a slow sphere is computed from this speed instead of its own, because a faster sphere
@@ -57,9 +53,8 @@ const WIDER: f64 = 1.5;
 /// Marks the end of a linked list of candidates.
 const NONE: u32 = u32::MAX;
 
-/// Candidates that [`CandidateRows`] cannot hold: spheres and walls, pairs with a periodic image, and
-/// pairs that were added after the search. A pair is added if a sphere moves farther than its pad.
-/// Each sphere has a linked list of these candidates.
+/// Candidates that [`CandidateRows`] cannot hold: spheres and walls, pairs with a periodic image, and pairs that were
+/// added after the search. Each sphere has a linked list of these candidates.
 #[derive(Clone, Debug, Default)]
 struct Special {
     /// Each candidate is in the linked lists of both of its spheres. The two numbers are the
@@ -125,8 +120,7 @@ pub(crate) struct Candidates {
     flights: Vec<Flight>,
     units: FlightUnits,
     special: Special,
-    /// Number of candidates in `special.list` right after the search for candidates. The list grows
-    /// when a sphere moves farther than its pad, because it then gets new candidates.
+    /// Number of candidates in `special.list` right after the search.
     at_search: usize,
     /// Whether a sphere may meet a periodic image of another sphere.
     any_images: bool,
@@ -496,7 +490,7 @@ impl Candidates {
         })
     }
 
-    /// Returns the origin of a sphere: its centre at the time of the last search for candidates.
+    /// Returns the origin of a sphere.
     #[inline]
     pub(crate) fn origin(&self, sphere: u32) -> DVec3 {
         self.origins[sphere as usize]
@@ -526,8 +520,7 @@ impl Candidates {
         Ok(list)
     }
 
-    /// Returns the flights of all spheres (their motions in the substep, in float32), and the units
-    /// of length and time of the flights.
+    /// Returns the flights of all spheres, and their units.
     #[inline]
     pub(crate) fn flights(&self) -> (&[Flight], &FlightUnits) {
         (&self.flights, &self.units)
@@ -544,21 +537,18 @@ impl Candidates {
         }
     }
 
-    /// Returns the flights of all spheres (their motions in float32), which the caller updates at
-    /// the end of a substep. Also returns the units of length and time of the flights.
+    /// Returns the flights of all spheres, which the caller updates at the end of a substep, and their units.
     pub(crate) fn flights_mut(&mut self) -> (&mut [Flight], FlightUnits) {
         (&mut self.flights, self.units)
     }
 
-    /// Returns the rows of neighbours: for each sphere, the other spheres that it forms a candidate
-    /// pair with. Pairs with periodic images of spheres are not included.
+    /// Returns the rows of neighbours.
     #[inline]
     pub(crate) fn neighbors(&self) -> &CandidateRows {
         &self.neighbors
     }
 
-    /// Returns the candidates of a sphere that [`CandidateRows`] cannot hold: pairs with walls, pairs
-    /// with periodic images, and pairs that were added after the search for candidates.
+    /// Returns the candidates of a sphere that [`CandidateRows`] cannot hold.
     #[inline]
     pub(crate) fn special_of(&self, sphere: u32) -> impl Iterator<Item = Near<'_>> {
         self.special.of(sphere).map(move |candidate| Near {
@@ -586,9 +576,8 @@ impl Candidates {
         rest.filter(move |near| near.other >= sphere)
     }
 
-    /// Returns candidates of a sphere. The first are its pairs with the spheres in `row`, which are
-    /// all or some of its neighbours. Then come its pairs with walls, its pairs with periodic
-    /// images, and the pairs that were added after the search for candidates.
+    /// Returns candidates of a sphere: its pairs with the spheres in `row`, which are all or some of its neighbours,
+    /// and then those that [`CandidateRows`] cannot hold.
     #[inline]
     fn rest<'a>(&'a self, sphere: u32, row: &'a [u32]) -> impl Iterator<Item = Near<'a>> {
         let row = row.iter().filter(move |&&other| other != sphere);

@@ -42,7 +42,7 @@ impl Flight {
     }
 }
 
-/// The flights (motions in a substep) of four spheres, one sphere in each lane.
+/// The flights of four spheres, one in each lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Four {
     center: [f32x4; 3],
@@ -68,7 +68,7 @@ impl Four {
     }
 }
 
-/// The units of length and time of [`Flight`]s, the motions of spheres in float32.
+/// The units of length and time of [`Flight`]s.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlightUnits {
     /// The unit of time.
@@ -125,9 +125,8 @@ impl FlightUnits {
         ])
     }
 
-    /// Converts the flight of a sphere (its straight motion in the substep) to the form in which it
-    /// is tested against four other flights. The tests cover the time from the start of the substep
-    /// to `until`.
+    /// Converts a flight to the form in which it is tested against four others, from the start of the substep to
+    /// `until`.
     #[inline]
     pub(crate) fn probe_of(&self, flight: &Flight, until: f64) -> FlightProbe {
         let [[x, y, z, radius], [u, v, w, speed]] = flight.0.map(f32x4::to_array);
@@ -142,9 +141,8 @@ impl FlightUnits {
         }
     }
 
-    /// Converts the motion of a sphere on a piece of its path to the form in which it is tested
-    /// against the flights (straight motions) of four other spheres. The tests cover the time from
-    /// `from` to `until`.
+    /// Converts the motion of a sphere on a piece of its path to the form in which it is tested against four flights,
+    /// from `from` to `until`.
     #[inline]
     pub(crate) fn probe(&self, piece: &Piece, radius: f64, [from, until]: [f64; 2]) -> FlightProbe {
         let four = |x: f64| f32x4::splat(x as f32);
@@ -164,8 +162,7 @@ impl FlightUnits {
     }
 }
 
-/// The motion of one sphere in a range of times, to be tested against the flights of four other
-/// spheres. All four lanes are equal.
+/// The motion of one sphere in a range of times, to be tested against four flights. All four lanes are equal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlightProbe {
     center: [f32x4; 3],
@@ -228,8 +225,8 @@ impl FlightProbe {
         let b_half = p[0] * v[0] + p[1] * v[1] + p[2] * v[2];
         let b_half = b_half - error * most * speeds - tiny;
         let reach = radius + self.radius;
-        // The vector p between the two centres has an error below 2⁻²¹·`most`, where `most` bounds all
-        // coordinates. So the error of p² is at most 2⁻¹⁸·p² + 2⁻²⁴·`most`².
+        // The vector p between the two centres has an error below 2⁻²¹·`most`. So the error of p² is at most 2⁻¹⁸·p² +
+        // 2⁻²⁴·`most`².
         let far = error * error * f32x4::splat(1024.0);
         let c = square(&p) * one_less - reach * reach * one_more - far * most * most - tiny;
         let slow = error * error * f32x4::splat(1024.0);

@@ -9,8 +9,7 @@ use super::report::{Impact, Removal};
 use super::rows::{push, reserve};
 use crate::Error;
 
-/// The entry of `Islands::places` for a sphere that belongs to no island (group of spheres that hit
-/// each other).
+/// The entry of `Islands::places` for a sphere that belongs to no island.
 const NONE: u32 = u32::MAX;
 
 /// Number of islands in a task. One thread replays the islands of a task, and writes their results
@@ -23,22 +22,18 @@ pub(crate) struct Island {
     /// The range of the island's spheres in `Islands::members`. The range is empty if the island
     /// has been merged into another one.
     pub(crate) members: Range<u32>,
-    /// Index in `Islands::parts` of the [`IslandPart`] to which the replay of this island wrote its
-    /// results.
+    /// Index in `Islands::parts` of the [`IslandPart`] with the results of this island, of which the fields below are
+    /// ranges.
     pub(crate) part: u32,
-    /// The impacts of the spheres in this island, sorted by time: a range of [`IslandPart::impacts`]. The
-    /// field `part` says which [`IslandPart`] has them.
+    /// The impacts, sorted by time: a range of [`IslandPart::impacts`].
     pub(crate) impacts: Range<u32>,
-    /// The spheres that were removed from the simulation by impacts in this island, sorted by sphere: a range
-    /// of [`IslandPart::removed`]. The field `part` says which [`IslandPart`] has them.
+    /// The spheres that impacts have removed from the simulation, sorted by sphere.
     pub(crate) removed: Range<u32>,
-    /// The pairs that pass through each other at the end of the substep, as a rule wants: a range of
-    /// [`IslandPart::passing`]. The field `part` says which [`IslandPart`] has them.
+    /// The pairs that pass through each other at the end of the substep, as a rule wants.
     pub(crate) passing: Range<u32>,
     pub(crate) virial: f64,
 }
 
-/// A sphere that belongs to an island (a group of spheres that hit each other).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
     pub(crate) sphere: u32,
@@ -46,8 +41,7 @@ pub(crate) struct Member {
     pub(crate) island: u32,
 }
 
-/// The path of a sphere that belongs to an island (a group of spheres that hit each other). The
-/// path is a range of pieces in [`IslandPart::pieces`].
+/// The path of a sphere of an island: a range of [`IslandPart::pieces`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Track {
     pub(crate) first: u32,
@@ -56,8 +50,7 @@ pub(crate) struct Track {
     pub(crate) span: f64,
 }
 
-/// The results of one task, which processes the impacts of up to [`ISLANDS`] islands. Times count
-/// from the start of the substep.
+/// The results of one task. Times count from the start of the substep.
 #[derive(Debug, Default)]
 pub(crate) struct IslandPart {
     pub(crate) pieces: Vec<Piece>,
@@ -70,13 +63,12 @@ pub(crate) struct IslandPart {
     pub(crate) leavers: Vec<(u32, f64)>,
 }
 
-/// A task for one thread: it processes the impacts of some islands, and writes the results to
-/// `part`.
+/// A task for one thread: up to [`ISLANDS`] islands to replay.
 #[derive(Debug)]
 pub(crate) struct IslandTask<'a> {
     pub(crate) number: u32,
     pub(crate) islands: &'a mut [Island],
-    /// The tracks (ranges of path pieces) of all spheres of `islands`.
+    /// The tracks of all spheres of `islands`.
     pub(crate) tracks: &'a mut [Track],
     pub(crate) part: &'a mut IslandPart,
 }
@@ -86,23 +78,20 @@ pub(crate) struct IslandTask<'a> {
 pub(crate) struct Islands {
     /// Disjoint-set forest. The root of a set is its smallest sphere.
     parents: Vec<u32>,
-    /// For each sphere: its index in `members`, or [`NONE`] if the sphere belongs to no island
-    /// (group of spheres that hit each other).
+    /// For each sphere: its index in `members`, or [`NONE`].
     places: Vec<u32>,
-    /// One bit for each sphere: whether the sphere belongs to an island (a group of spheres that
-    /// hit each other).
+    /// One bit for each sphere: whether the sphere belongs to an island.
     joined: Vec<u64>,
     members: Vec<Member>,
-    /// The path of each sphere in `members`, in the same order. A [`Track`] is the range of the
-    /// path's pieces in a list.
+    /// The path of each sphere in `members`, in the same order.
     tracks: Vec<Track>,
     list: Vec<Island>,
-    /// The results of the tasks, one [`IslandPart`] for each task (a group of islands). The first `used`
-    /// parts belong to the current substep. The others only keep their memory for later substeps.
+    /// The results of the tasks. The first `used` parts belong to the current substep. The others only keep their
+    /// memory.
     parts: Vec<IslandPart>,
     used: usize,
-    /// One bit for each sphere: whether the running call of `join` puts it into a new island (group
-    /// of spheres that hit each other). All bits are 0 between two calls.
+    /// One bit for each sphere: whether the running call of `join` puts it into a new island. All bits are 0 between
+    /// two calls.
     touched: Vec<u64>,
     /// The spheres of the islands that a call of `join` makes. They are in ascending order, each
     /// with the number of its island.
@@ -137,10 +126,9 @@ impl Islands {
         Ok(())
     }
 
-    /// Puts the two spheres of each pair into the same island (a group of spheres that hit each
-    /// other). Islands that the pairs connect become one new island, and the old ones are left
-    /// without members. A sphere that meets only a wall is passed as a pair with itself, and gets a
-    /// new island, too. Returns the number of the first new island.
+    /// Puts the two spheres of each pair into the same island. Islands that the pairs connect become one new island,
+    /// and the old ones are left without members. A sphere that meets only a wall is passed as a pair with itself, and
+    /// gets a new island, too. Returns the number of the first new island.
     pub(crate) fn join<'a>(
         &mut self,
         pairs: impl Iterator<Item = &'a [u32; 2]> + Clone,
@@ -162,9 +150,8 @@ impl Islands {
                 }
             }
         }
-        // This loop visits the spheres in ascending order. So it reaches the root of an island (a
-        // group of spheres that hit each other) before the other spheres of the island: the root is
-        // the smallest of them.
+        // This loop visits the spheres in ascending order, so it reaches the root of an island, its smallest sphere,
+        // first.
         self.sorted.clear();
         for word in 0..self.touched.len() {
             let mut bits = std::mem::take(&mut self.touched[word]);
@@ -178,9 +165,7 @@ impl Islands {
                     push(&mut self.list, Island::default())?;
                 }
                 let island = self.places[root as usize];
-                // In this loop, `members.end` counts the spheres of an island (a group of spheres
-                // that hit each other). Later, `members` becomes the range of these spheres in a
-                // list.
+                // In this loop, `members.end` counts the spheres of an island.
                 self.list[island as usize].members.end += 1;
                 push(&mut self.sorted, Member { sphere, island })?;
             }
@@ -214,9 +199,8 @@ impl Islands {
         self.touched[sphere as usize / 64] |= 1 << (sphere % 64);
     }
 
-    /// Divides the islands from number `first` on into tasks, which threads can process in parallel. Each
-    /// task has an [`IslandPart`] for its results. Also returns a [`Lookup`], which finds the spheres of
-    /// an island.
+    /// Divides the islands from number `first` on into tasks. Also returns a [`Lookup`], which finds the spheres of an
+    /// island.
     pub(crate) fn tasks(
         &mut self,
         first: usize,
@@ -296,8 +280,7 @@ impl Islands {
         &self.members[island.members.start as usize..island.members.end as usize]
     }
 
-    /// Returns the spheres of an island (a group of spheres that hit each other), each with its
-    /// track (the range of its path pieces).
+    /// Returns the spheres of an island, each with its track.
     pub(crate) fn tracks(&self, island: &Island) -> impl Iterator<Item = (&Member, &Track)> {
         let places = island.members.start as usize..island.members.end as usize;
         self.members[places.clone()]
@@ -305,14 +288,13 @@ impl Islands {
             .zip(&self.tracks[places])
     }
 
-    /// Returns whether a sphere belongs to an island (a group of spheres that hit each other).
+    /// Returns whether a sphere belongs to an island.
     #[inline]
     pub(crate) fn is_member(&self, sphere: u32) -> bool {
         has_bit(&self.joined, sphere)
     }
 
-    /// Returns the [`Member`] entry of a sphere, which names the island (a group of spheres that hit each
-    /// other) that the sphere belongs to. Returns `None` if the sphere belongs to no island.
+    /// Returns the entry of a sphere, or `None` if it belongs to no island.
     #[inline]
     pub(crate) fn member(&self, sphere: u32) -> Option<Member> {
         let place = self.places[sphere as usize];
@@ -331,17 +313,14 @@ impl Islands {
         found.ok().map(|place| &removed[place])
     }
 
-    /// Returns an upper bound of the distance by which a sphere moves from its place at the start
-    /// of the substep. Returns `None` if the sphere belongs to no island (group of spheres that hit
-    /// each other).
+    /// Returns [`Track::span`], or `None` if the sphere belongs to no island.
     #[inline]
     pub(crate) fn span(&self, sphere: u32) -> Option<f64> {
         let track = self.tracks.get(self.places[sphere as usize] as usize);
         track.map(|track| track.span)
     }
 
-    /// Returns the path of a sphere that belongs to an island (a group of spheres that hit each
-    /// other). Returns `None` for any other sphere, because its path is straight.
+    /// Returns the path of a sphere, or `None` if it belongs to no island: its path is straight.
     #[inline]
     pub(crate) fn path(&self, sphere: u32) -> Option<&[Piece]> {
         let place = self.places[sphere as usize] as usize;
@@ -352,8 +331,7 @@ impl Islands {
     }
 }
 
-/// Finds the list of an island's spheres, and the place of a given sphere in this list. An island
-/// is a group of spheres that hit each other.
+/// Finds the list of an island's spheres, and the place of a given sphere in this list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lookup<'a> {
     joined: &'a [u64],
@@ -366,13 +344,12 @@ impl<'a> Lookup<'a> {
         &self.members[island.members.start as usize..island.members.end as usize]
     }
 
-    /// Returns the place of a sphere in the list of an island's spheres, or `None` if the sphere
-    /// does not belong to this island. An island is a group of spheres that hit each other.
+    /// Returns the place of a sphere in the list of an island's spheres, or `None` if the sphere does not belong to
+    /// this island.
     #[inline]
     pub(crate) fn place(&self, island: &Island, sphere: u32) -> Option<u32> {
-        // `joined` has one bit for each sphere: whether the sphere belongs to an island (a group of
-        // spheres that hit each other). Most spheres belong to none. Reading the bit is faster than
-        // reading `places`, because the bits take less memory.
+        // Most spheres belong to no island. Reading the bit is faster than reading `places`, because the bits take less
+        // memory.
         if !has_bit(self.joined, sphere) {
             return None;
         }

@@ -136,8 +136,7 @@ pub(crate) fn find_meetings(
     Ok(meetings)
 }
 
-/// Reads the memory that the replays or tests of some islands will need. The processor then waits
-/// for all these reads at once, and not for one after the other.
+/// Reads the memory that the replays or tests of some islands will need, so that the cache misses overlap.
 fn read_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'_>) {
     let neighbors = setting.candidates.neighbors();
     let read = members.fold(0, |read, member| {
@@ -148,16 +147,15 @@ fn read_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'
     black_box(read);
 }
 
-/// Reads the flights (motions in float32) of all neighbours of the spheres `members` before the tests need
-/// them. The processor then waits for all these reads at once, and not for one after the other.
+/// Reads the flights of all neighbours of the spheres `members` before the tests need them, so that the cache misses
+/// overlap.
 fn read_flights_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'_>) {
     let (neighbors, (flights, _)) = (setting.candidates.neighbors(), setting.candidates.flights());
     let others = members.flat_map(|member| neighbors.of(member.sphere));
     black_box(others.fold(0, |read, &other| read ^ flights[other as usize].bits()));
 }
 
-/// Tests the spheres of a new island (group of spheres that hit each other) against spheres outside
-/// it.
+/// Tests the spheres of a new island against spheres outside it.
 fn find_outside(
     first: usize,
     island: &Island,
@@ -199,9 +197,7 @@ fn find_outside(
             }
             let joined = |lane: usize| {
                 let other = others[lane];
-                // If `first` is 0, every island (group of spheres that hit each other) is new. The
-                // loop over the islands then reaches each pair of spheres in islands twice. The
-                // pair is tested only from the sphere of smaller index.
+                // If `first` is 0, every island is new, so the loop reaches each pair twice, as above.
                 let is_tested = islands.is_member(other) && !(first == 0 && other < sphere);
                 (
                     u32::from(is_tested) << lane,
@@ -270,10 +266,7 @@ fn meets_near(
     })
 }
 
-/// Returns whether the two objects of a candidate (a sphere, and another sphere or a wall) meet on
-/// their present paths. The function tests only the time after the first impact of one of the two.
-/// Before that time, both paths are straight, and the search for the first impacts has already
-/// tested them.
+/// As [`meets_near`], for any candidate.
 fn meets(candidate: &Candidate, islands: &Islands, setting: &Setting<'_>) -> bool {
     let ends = candidate.ends();
     let straight = ends.map(|sphere| setting.straight(sphere));

@@ -33,12 +33,10 @@ pub(crate) struct CandidateRows {
     pairs: usize,
 }
 
-/// The neighbours of up to [`SPHERES`] spheres with successive indices. The neighbours of a sphere
-/// are the other spheres of its candidate pairs, and the list of them is the sphere's row.
+/// The neighbours of up to [`SPHERES`] spheres with successive indices.
 #[derive(Clone, Debug, Default)]
 struct RowChunk {
-    /// The rows one after the other: for each sphere, the other spheres of its pairs. A row is read
-    /// four numbers at a time, so four unused numbers follow the last row.
+    /// The rows one after the other. A row is read four numbers at a time, so four unused numbers follow the last.
     entries: Vec<u32>,
     /// The start of the row of each sphere, and the end of the last row.
     starts: Vec<u32>,
@@ -253,9 +251,7 @@ impl CandidateRows {
         chunk.groups(chunk.starts[place], chunk.starts[place + 1])
     }
 
-    /// Returns the neighbours of a sphere that have a larger index than the sphere. They are in
-    /// arrays of four, each with the number of neighbours in it. Only the last array can have fewer
-    /// than four.
+    /// As [`groups_of`](Self::groups_of), for the neighbours of larger index.
     #[inline]
     pub(crate) fn groups_of_larger(
         &self,
@@ -300,8 +296,7 @@ impl RowChunk {
         Ok(())
     }
 
-    /// Writes the row of each sphere of a leaf: the other spheres that overlap it, without periodic
-    /// images.
+    /// Writes the row of each sphere of a leaf.
     fn list(
         &mut self,
         leaf: std::ops::Range<usize>,
@@ -376,8 +371,7 @@ impl RowChunk {
         result
     }
 
-    /// Lists the periodic images of a wide sphere that overlap another wide sphere. Wide spheres
-    /// are much larger than the other spheres.
+    /// Lists the periodic images of a wide sphere that overlap another wide sphere.
     fn list_wide(&mut self, pair: [u32; 2], search: &CandidateSearch<'_>) -> Result<(), Error> {
         if !search.meet(pair) {
             return Ok(());
@@ -442,8 +436,8 @@ impl CandidateSearch<'_> {
         self.boxes.is_wide(&self.padded[place])
     }
 
-    /// Divides the spheres of a leaf into groups. One search finds the periodic images near all
-    /// spheres of a group. A wide sphere (one much larger than the others) is a group of its own.
+    /// Divides the spheres of a leaf into groups. One search finds the periodic images near all spheres of a group. A
+    /// wide sphere is a group of its own.
     fn groups(&self, leaf: std::ops::Range<usize>) -> impl Iterator<Item = std::ops::Range<usize>> {
         let mut end = leaf.start;
         let own = self.padded[leaf].chunk_by(|one, other| {
@@ -477,11 +471,9 @@ impl CandidateSearch<'_> {
         lattice.images_within(place, reach, self.beyond)
     }
 
-    /// Returns two numbers for a group of spheres. A wide sphere (one much larger than the others) is always
-    /// a group of its own. The first number says in how many periodic images other spheres may overlap the
-    /// group. For a wide sphere, the second number says about how many of these images overlap the sphere
-    /// only because its radius includes its pad. For other groups, the second
-    /// number is 0. Returns `None` if an image is more than `MAX_CELLS` periodic cells away.
+    /// Returns two numbers for a group of spheres: in how many periodic images other spheres may overlap the group and,
+    /// for a wide sphere, about how many of these images overlap it only because its radius includes its pad (otherwise
+    /// 0). Returns `None` if an image is more than `MAX_CELLS` periodic cells away.
     fn count_images(&self, group: &std::ops::Range<usize>) -> Option<[u64; 2]> {
         let count = self.images(group)?.count();
         if !self.is_wide(group.start) {
@@ -527,10 +519,9 @@ impl CandidateSearch<'_> {
         let counts = leaves.map(|first| count(first..all.min(first + EIGHT)));
         let sum = counts.reduce(|| Some([0; 2]), |a, b| Some(add(a?, b?)));
         let [images, of_pads] = sum.ok_or_else(|| self.out_of_range())?;
-        // A wide sphere is one much larger than the others. In most periodic images that a wide sphere
-        // reaches, it overlaps nearly all spheres. So if it reaches an image only because of its pad (a bound
-        // on its displacement), this image adds about as many pairs as there are spheres. If there are too
-        // many of these pairs, shorter substeps cost less time and memory.
+        // In most periodic images that a wide sphere reaches, it overlaps nearly all spheres. So an image that it
+        // reaches only because of its pad adds about as many pairs as there are spheres. If there are too many of
+        // these, shorter substeps cost less time and memory.
         let needed = images.max(of_pads.saturating_mul(all as u64));
         let limit = most_images(all);
         if needed > limit {

@@ -54,8 +54,8 @@ pub(crate) struct Load {
     pub(crate) pairs: usize,
     /// Whether the candidates have been sought for this substep.
     pub(crate) searched: bool,
-    /// Number of candidates (pairs of spheres, or of a sphere and a wall) that meet in the substep
-    /// if all spheres move straight. Meetings at the very start of the substep are not counted.
+    /// Number of candidates that meet in the substep if all spheres move straight. Meetings at the very start of the
+    /// substep are not counted.
     pub(crate) hits: usize,
 }
 

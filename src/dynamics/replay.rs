@@ -68,12 +68,10 @@ pub(crate) struct Joint {
     pub(crate) listed: Vec<bool>,
 }
 
-/// Working memory for processing the impacts of an island (a group of spheres that hit each other).
-/// It is reused for the next island.
+/// Working memory for an island, reused for the next.
 #[derive(Debug, Default)]
 pub(crate) struct ReplayScratch<'a> {
-    /// The pairs that may meet in the island (a group of spheres that are replayed together): two
-    /// spheres of the island, or a sphere of the island and a wall. The list is sorted.
+    /// The pairs that may meet in the island: two spheres, or a sphere and a wall. Sorted.
     pub(crate) links: Vec<Link<'a>>,
     /// The time of the next impact of each pair in `links`, or infinity if the pair has none.
     times: Vec<f64>,
@@ -94,8 +92,7 @@ pub(crate) struct ReplayScratch<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link<'a> {
     pub(crate) candidate: Candidate,
-    /// The places in `members` of the two spheres of the candidate. If the candidate is a sphere
-    /// and a wall, both entries are the place of the sphere.
+    /// The places in `members` of the two spheres of the candidate. With a wall, both are the place of the sphere.
     pub(crate) ends: [u32; 2],
     pub(crate) contact: ContactPair<'a>,
     /// Whether the sphere and its partner pass through each other without an
@@ -114,8 +111,7 @@ pub(crate) struct Link<'a> {
 }
 
 impl Link<'_> {
-    /// Returns the indices in `members` of the spheres of this pair: two indices for two spheres
-    /// that may meet, and one index for a sphere that may meet a wall.
+    /// Returns the indices in `members` of the spheres of this pair: two, or one with a wall.
     pub(crate) fn places(&self) -> impl Iterator<Item = u32> + use<> {
         let both = matches!(self.candidate.partner, Partner::Sphere(_));
         self.ends.into_iter().take(1 + usize::from(both))
@@ -186,9 +182,8 @@ fn check_velocity(sphere: u32, velocity: DVec3) -> Result<(), Error> {
     })
 }
 
-/// Processes the impacts of an island (a group of spheres that hit each other). Writes the impacts
-/// and the paths of the island's spheres to `part`. Returns an error if a sphere has more than
-/// `Setting::most_impacts` impacts, or if `part` gets more than `most` impacts.
+/// Processes the impacts of an island. Writes them and the paths of its spheres to `part`. Returns an error if a sphere
+/// has more than `Setting::most_impacts` impacts, or if `part` gets more than `most` impacts.
 pub(crate) fn replay<'a>(
     island: &mut Island,
     tracks: &mut [Track],
@@ -271,8 +266,7 @@ pub(crate) fn replay<'a>(
 }
 
 impl<'a> ReplayScratch<'a> {
-    /// Lists the spheres of an island (a group of spheres that hit each other), and the pairs that
-    /// may meet in it.
+    /// Lists the spheres of an island, and the pairs that may meet in it.
     fn begin(
         &mut self,
         island: &Island,
@@ -321,8 +315,7 @@ impl<'a> ReplayScratch<'a> {
                 }
             }
         }
-        // Links (the pairs that may touch in this island) are sorted, because simultaneous impacts are processed in
-        // this order.
+        // Simultaneous impacts are processed in this order.
         if self.links.len() > 1 {
             self.links
                 .sort_unstable_by_key(|link| setting.key(&link.candidate));
@@ -391,8 +384,7 @@ impl<'a> ReplayScratch<'a> {
         self.links.len() <= FEW
     }
 
-    /// Returns the time of the next impact in the island (a group of spheres that hit each other),
-    /// and the index in `links` of the pair that meets.
+    /// Returns the time of the next impact in the island, and the index in `links` of the pair that meets.
     fn next(&mut self) -> Option<(f64, usize)> {
         if self.is_small() {
             let mut next = (f64::INFINITY, 0);
@@ -411,8 +403,7 @@ impl<'a> ReplayScratch<'a> {
         None
     }
 
-    /// After an impact of the spheres `members[a]` and `members[b]`, predicts the next impact of
-    /// every pair in `links` that contains one of them.
+    /// After an impact of two members, predicts the next impact of every link of one of them.
     pub(crate) fn predict_again(
         &mut self,
         [a, b]: [usize; 2],
@@ -723,8 +714,7 @@ impl<'a> ReplayScratch<'a> {
         Ok(Some((impact, blow.distance, is_slow)))
     }
 
-    /// Writes the paths of all spheres of the island (a group of spheres that hit each other) to
-    /// `pieces`, and the range of each path to `tracks`.
+    /// Writes the paths of all spheres of the island to `pieces`, and the range of each path to `tracks`.
     fn write_paths(
         &self,
         tracks: &mut [Track],

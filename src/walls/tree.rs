@@ -362,8 +362,7 @@ impl Tree {
         near
     }
 
-    /// Returns the position of a point in Morton order, the order along a space-filling curve by
-    /// which the tree sorts its triangles.
+    /// Returns the position of a point in Morton order.
     pub(crate) fn place(&self, point: [f32; 3]) -> u64 {
         key(&self.around, &[point, point])
     }

@@ -429,9 +429,8 @@ fn sign_of_volume(a: DVec3, b: DVec3, c: DVec3) -> f64 {
     }
 }
 
-/// Returns the sign of the triple product a·(b × c), or 0 if rounding leaves it open. Along each
-/// axis, `reach` bounds the coordinates of the three vectors. Each coordinate may have an error of
-/// 5·`U` times its bound, where `U` is the largest relative error of one float64 operation.
+/// Returns the sign of the triple product a·(b × c), or 0 if rounding leaves it open. Along each axis, `reach` bounds
+/// the coordinates of the three vectors. Each coordinate may have an error of 5·`U` times its bound.
 fn sign_of_volume_with_errors(a: DVec3, b: DVec3, c: DVec3, reach: DVec3) -> f64 {
     let volume = a.dot(b.cross(c));
     let errors = 2.0 * ERRORS * reach.dot(cross_of_magnitudes(reach, reach)) + UNDERFLOW;

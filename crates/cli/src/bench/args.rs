@@ -159,7 +159,6 @@ pub(crate) struct Case {
 }
 
 impl Args {
-    /// Ends the process with a message and exit code 2 if the command-line arguments contradict each other.
     /// Fails if arguments contradict each other.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.gpu_report.is_some() && matches!(self.backend, Where::Cpu) {

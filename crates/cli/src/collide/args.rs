@@ -24,6 +24,8 @@ pub(crate) struct Args {
     /// the spheres move, also vx vy vz. Coordinates may be unwrapped (xu yu zu), scaled (xs ys zs)
     /// or both (xsu ysu zsu) instead.
     ///
+    /// LAMMPS data file: `Atoms # STYLE` says the columns, or --columns names them.
+    ///
     /// XYZ or extended XYZ (*.xyz, *.extxyz): columns pos, and radius or diameter; if the spheres move, also
     /// velo, vel, velocity, velocities or momenta. The keys `Lattice`, `Origin` and `pbc` of the comment line give the periodic box.
     ///
@@ -170,7 +172,6 @@ Exit codes:
   2  wrong usage";
 
 impl Args {
-    /// Ends the process with a message and exit code 2 if the command-line arguments contradict each other.
     pub(crate) fn input(&self) -> anyhow::Result<Input> {
         self.reading.input(&self.paths).map_err(anyhow::Error::msg)
     }
