@@ -48,7 +48,7 @@ whats=('') files=('') froms=('') tos=('') tests=('')
 # mutant WHAT FILE FROM TO TEST...: a mutant replaces FROM, which must occur exactly once, by TO in FILE, so
 # that the tests selected by TEST... fail. The check of FROM is for all mutants, also those that are not wanted.
 declare -A seen=()
-bounds='bound|margin|term|round|error of|flow|digits|bend|differences'
+bounds='bound|margin|term|rounded|rounding|error of|flow|digits|bend|differences'
 mutant() {
     if [[ $(FROM=$3 perl -0ne 'print scalar(() = /\Q$ENV{FROM}\E/g)' "$root/$2") != 1 ]]; then
         echo "mutants.sh: $2 must contain this text exactly once: $3" >&2
@@ -765,7 +765,7 @@ mutant 'a wall that gets another velocity jumps back' shaders/dynamics/simulatio
 mutant 'a wall that gets another place has moved before' shaders/dynamics/simulation_walls.wgsl \
     '((simulation_request.jumped >> wall) & 1u) != 0u' 'false' --test dynamics_gpu each_recording_is_told
 mutant 'a wall that is switched off is solid' shaders/dynamics/simulation_pad.wgsl \
-    'is_off(k) || ' '' --test dynamics_gpu wall_moves_as_each
+    'switched_on(0u, walls)' 'extractBits(~0u, 0u, walls)' --test dynamics_gpu wall_moves_as_each
 mutant 'a mesh that is switched off is solid' shaders/dynamics/parts/near_triangles.wgsl \
     'if is_off(triangle.mesh) {' 'if false {' --test dynamics_gpu mesh_moves_and_goes
 mutant 'all walls have the restitution of the first' shaders/dynamics/parts/rests.wgsl \

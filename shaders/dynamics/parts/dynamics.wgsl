@@ -46,8 +46,8 @@ struct SimulationRequest {
     off: u32,
     changed: u32,
     jumped: u32,
-    // How the restitutions of two bodies give that of their impact (the constants COMBINE of `rests.wgsl`), or 0 if spheres
-    // have none of their own. Otherwise these are behind the spheres in the list of bodies, from this entry on.
+    // How the restitutions of two bodies give that of their impact (the constants COMBINE of `rests.wgsl`). The spheres below
+    // `own_restitutions` have one of their own: these are in the list of bodies, from this entry on.
     combine: u32,
     own_restitutions: u32,
     // Number of impacts for which each path has room, at most MOST_IMPACTS.

@@ -52,21 +52,12 @@ const COMBINE_AVERAGE = 1u;
 const COMBINE_MIN = 2u;
 const COMBINE_MULTIPLY = 3u;
 
+// Without branches: see docs/design.md ("On the GPU").
 fn combined(a: f32, b: f32) -> f32 {
-    switch simulation_request.combine {
-        case COMBINE_AVERAGE {
-            return 0.5 * (a + b);
-        }
-        case COMBINE_MIN {
-            return min(a, b);
-        }
-        case COMBINE_MULTIPLY {
-            return a * b;
-        }
-        default {
-            return max(a, b);
-        }
-    }
+    let combine = simulation_request.combine;
+    let usual = select(max(a, b), min(a, b), combine == COMBINE_MIN);
+    let average = select(usual, 0.5 * (a + b), combine == COMBINE_AVERAGE);
+    return select(average, a * b, combine == COMBINE_MULTIPLY);
 }
 
 // Each entry behind the spheres has the restitutions of three spheres.
@@ -76,7 +67,7 @@ fn own_restitution(sphere: u32) -> f32 {
 
 // Returns the restitution of two spheres.
 fn pair_restitution(a: u32, b: u32) -> f32 {
-    if (simulation_request.combine == 0u) | (a == b) {
+    if max(a, b) >= simulation_request.own_restitutions {
         return simulation_request.restitution;
     }
     return combined(own_restitution(a), own_restitution(b));
@@ -85,7 +76,7 @@ fn pair_restitution(a: u32, b: u32) -> f32 {
 // Returns the restitution of a sphere at a wall or a mesh.
 fn wall_restitution(sphere: u32, wall: u32) -> f32 {
     let given = simulation_request.wall_restitutions[wall / 4u][wall % 4u];
-    if (simulation_request.combine == 0u) | (given < 0.0) {
+    if sphere >= simulation_request.own_restitutions {
         return given;
     }
     return combined(own_restitution(sphere), given);

@@ -365,13 +365,15 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
         one_sided: simulation.one_sided_meshes.into(),
         most_remaining: options.most_remaining.min(f32::MAX),
         combine: match simulation.combine {
-            _ if simulation.restitutions.is_empty() => 0,
             Combine::Average => 1,
             Combine::Min => 2,
             Combine::Multiply => 3,
             Combine::Max => 4,
         },
-        own_restitutions: options.spheres,
+        own_restitutions: match simulation.restitutions.is_empty() {
+            true => 0,
+            false => options.spheres,
+        },
         path_room: options.path_room,
         wall_restitutions,
         ..SimulationRequest::zeroed()
