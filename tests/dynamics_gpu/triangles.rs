@@ -29,7 +29,7 @@ fn balls_in_a_closed_mesh_stay_inside_and_keep_their_energy() {
         })
         .collect();
     let mut state = SimulationState::default();
-    while state.wall_impacts < 3000 {
+    while state.wall_impacts < 1500 {
         state = world.advance(10.0);
         let spheres = world.spheres();
         for sphere in &spheres {
