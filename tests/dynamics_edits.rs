@@ -575,12 +575,13 @@ fn what_falls_hits_what_is_below_it() {
         } else {
             simulation.remove(2).expect("it is there");
         }
-        // The ball meets the shelf after a fall of 0.02, in the first substep, and slides down beside it.
+        // The ball meets the shelf after a fall of 0.02, in the first substep, and slides down beside it. The overlap is
+        // of the third order in the length of a substep.
         let report = step(&mut simulation, 0.25);
         let fall = report.impacts[0].time - 18.0;
         assert!((fall - 0.004_f64.sqrt()).abs() < 1e-9, "{is_wall}: {fall}");
         let [ball, shelf] = [0, 1].map(|k| DVec3::from(simulation.spheres()[k].center));
-        assert!(ball.distance(shelf) > 0.6 - 1e-9, "{is_wall}: {ball}");
+        assert!(ball.distance(shelf) > 0.6 - 1e-5, "{is_wall}: {ball}");
     }
 }
 

@@ -620,6 +620,8 @@ mutant 'elastic balls come to rest' src/dynamics/replay.rs \
     'blow.approach >= ELASTIC * setting.slow' 'false' --test dynamics_rest elastic_ball
 mutant 'spheres hover when their support is gone' src/dynamics/rest.rs \
     'self.limit(most.max(options.contact_time));' '' --test dynamics_rest knocked_away
+mutant 'what slides along a slope gains energy' src/dynamics/rest.rs \
+    '(0.5 * owed);' '(0.5 * owed) * f64::from(u8::from(!rests));' --test dynamics_rest on_a_slope
 mutant 'what rests slips along a sphere as far as it likes' src/dynamics/rest.rs \
     'longest.min((SLIP * pair.radius / slip).max(options.contact_time));' 'longest;' --test dynamics_rest slides_down
 mutant 'bodies without room collide by pairs' src/dynamics/replay.rs \
@@ -709,7 +711,7 @@ mutant 'equal spheres wake what sleeps' src/dynamics/simulation.rs \
 mutant 'overlaps that are not there are separated' src/dynamics/simulation.rs \
     'if pass > 0 {' '{' --test dynamics_edits change_nothing
 mutant 'equal groups wake what sleeps' src/dynamics/edits.rs \
-    '.filter(|entry| **entry != value)' '' --test dynamics_edits change_nothing
+    'Some(entry) if *entry != value =>' 'Some(entry) =>' --test dynamics_edits change_nothing
 mutant 'equal numbers shorten a substep on the GPU' src/gpu/simulate/simulation.rs \
     'options.simulation.numbers() == self.options.simulation.numbers()' 'false' --test dynamics_gpu change_nothing
 mutant 'equal walls shorten a substep on the GPU' src/gpu/simulate/simulation.rs \

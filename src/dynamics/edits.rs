@@ -431,6 +431,9 @@ fn set<T: Copy + Default + PartialEq>(
         reserve(list, spheres)?;
         list.resize(spheres, T::default());
     }
-    let entry = list.get_mut(sphere).filter(|entry| **entry != value);
-    Ok(entry.map(|entry| *entry = value).is_some())
+    match list.get_mut(sphere) {
+        Some(entry) if *entry != value => *entry = value,
+        _ => return Ok(false),
+    }
+    Ok(true)
 }
