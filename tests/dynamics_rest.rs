@@ -836,16 +836,14 @@ fn all_piles_and_rows_come_to_rest() {
                     // A thousand balls or more are about as high as wide.
                     let cube = (1..).find(|n| n * n * n >= count).unwrap_or(1);
                     let across = if count > 200 { cube } else { 3 };
-                    let width = if count > 200 { 1.1 * cube as f32 + 0.7 } else { 4.0 };
+                    let width = if count > 200 {
+                        1.1 * cube as f32 + 0.7
+                    } else {
+                        4.0
+                    };
                     let rules = options(walls(width, 1e5, 3), [restitution; 2], contact_time);
                     let balls = poured_wide(count, across, 1);
                     run(&balls, width.into(), 3, rules, frames)
-                };
-                    let width = 1.1 * across as f64 + 0.7;
-                    let rules =
-                        options(walls(width as f32, 1e5, 3), [restitution; 2], contact_time);
-                    let width = f64::from(width as f32);
-                    run(&poured_wide(count, across, 1), width, 3, rules, frames)
                 };
                 // A few balls do not fill the floor, and slide on it without friction. The speed of a ball that goes
                 // to and fro between two walls at the distance w falls like w/((1 − e)·t).
