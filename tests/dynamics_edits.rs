@@ -575,12 +575,13 @@ fn what_falls_hits_what_is_below_it() {
         } else {
             simulation.remove(2).expect("it is there");
         }
-        // The ball meets the shelf after a fall of 0.02, in the first substep, and slides down beside it.
+        // The ball meets the shelf after a fall of 0.02, in the first substep, and slides down beside it. The overlap is
+        // of the third order in the length of a substep.
         let report = step(&mut simulation, 0.25);
         let fall = report.impacts[0].time - 18.0;
         assert!((fall - 0.004_f64.sqrt()).abs() < 1e-9, "{is_wall}: {fall}");
         let [ball, shelf] = [0, 1].map(|k| DVec3::from(simulation.spheres()[k].center));
-        assert!(ball.distance(shelf) > 0.6 - 1e-9, "{is_wall}: {ball}");
+        assert!(ball.distance(shelf) > 0.6 - 1e-5, "{is_wall}: {ball}");
     }
 }
 
@@ -814,6 +815,22 @@ fn a_pile_that_is_saved_asleep_goes_on_with_the_same_bytes() {
 
 type Edit = fn(&mut Simulation) -> Result<(), Error>;
 
+/// Three balls on a floor that sleep: an hour is one substep.
+fn sleeping_column() -> Simulation {
+    let floor = Walls::from_iter([Wall::half_space([0.0, 1.0, 0.0], 0.0)]);
+    let options = SimulationOptions::new()
+        .with_walls(floor)
+        .with_gravity([0.0, -10.0, 0.0])
+        .with_restitution(0.0)
+        .with_wall_restitution(0.0)
+        .with_contact_time(1e-3);
+    let column = [0.5, 1.5, 2.5].map(|y| HardSphere::new([0.0, y, 0.0], 0.5));
+    let mut simulation = Simulation::new(column.to_vec(), options).expect("it is valid");
+    (0..60).for_each(|_| drop(step(&mut simulation, 1.0 / 60.0)));
+    assert_eq!(step(&mut simulation, 3600.0).substeps, 1);
+    simulation
+}
+
 /// Balls that sleep feel an edit at once: one that another ball does not meet any more falls through it.
 #[test]
 fn an_edit_wakes_what_sleeps() {
@@ -830,24 +847,105 @@ fn an_edit_wakes_what_sleeps() {
         |simulation| simulation.remove(0).map(drop),
     ];
     for edit in edits {
-        let floor = Walls::from_iter([Wall::half_space([0.0, 1.0, 0.0], 0.0)]);
-        let options = SimulationOptions::new()
-            .with_walls(floor)
-            .with_gravity([0.0, -10.0, 0.0])
-            .with_restitution(0.0)
-            .with_wall_restitution(0.0)
-            .with_contact_time(1e-3);
-        let column = [0.5, 1.5, 2.5].map(|y| HardSphere::new([0.0, y, 0.0], 0.5));
-        let mut simulation = Simulation::new(column.to_vec(), options).expect("it is valid");
-        (0..60).for_each(|_| drop(step(&mut simulation, 1.0 / 60.0)));
-        // It sleeps: an hour is one substep.
-        assert_eq!(step(&mut simulation, 3600.0).substeps, 1);
+        let mut simulation = sleeping_column();
         edit(&mut simulation).expect("it is valid");
         step(&mut simulation, 0.25);
         for (ball, height) in simulation.spheres()[1..].iter().zip([1.5, 2.5]) {
             assert!((ball.center[1] - height + 0.3125).abs() < 1e-6, "{ball:?}");
         }
     }
+}
+
+/// Edits that set what is there already, and edits that are refused.
+fn edit_nothing(simulation: &mut Simulation, world: &World) {
+    let same = |walls: &mut Walls| {
+        let meshes = walls.meshes_mut();
+        // A mesh that does not move may be another one with the same vertices.
+        let (vertices, triangles) = (meshes[0].vertices(), meshes[0].triangles());
+        let anew = Mesh::new(vertices.to_vec(), triangles.to_vec()).expect("a valid mesh");
+        meshes[0] = anew.with_velocity(meshes[0].velocity());
+    };
+    let nan = HardSphere::new([f64::NAN; 3], 1.0);
+    let sphere = (0..)
+        .find(|&k| !simulation.is_removed(k))
+        .expect("one is there");
+    let edits: [(&str, &dyn Fn(&mut Simulation) -> Result<(), Error>); 12] = [
+        ("edit", &|all| all.edit(|_| {})),
+        ("edit_walls", &|all| all.edit_walls(|_| {})),
+        ("edit_walls by others", &|all| all.edit_walls(same)),
+        ("set_wall_enabled", &|all| {
+            all.set_wall_enabled(0, !world.off[0])
+        }),
+        ("set_groups", &|all| {
+            all.set_groups(sphere, world.groups[sphere])
+        }),
+        ("set_body", &|all| {
+            all.set_body(sphere, world.bodies[sphere])
+        }),
+        ("set_restitution", &|all| {
+            all.set_restitution(world.restitution[0])
+        }),
+        ("set_wall_restitution", &|all| {
+            all.set_wall_restitution(world.restitution[1])
+        }),
+        ("set_contact_time", &|all| {
+            all.set_contact_time(world.contact_time)
+        }),
+        ("set_gravity", &|all| all.set_gravity(world.gravity)),
+        ("a refused edit", &|all| {
+            all.edit(|spheres| spheres[sphere] = nan)
+        }),
+        ("a refused number", &|all| all.set_restitution(1.5)),
+    ];
+    let before = written(simulation);
+    for (name, edit) in edits {
+        let result = edit(simulation);
+        assert_eq!(result.is_err(), name.contains("refused"), "{name}");
+        assert_eq!(written(simulation), before, "{name}");
+    }
+}
+
+/// An edit that changes nothing, or that is refused, wakes nothing and discards nothing: a simulation that is written after
+/// it is the same, byte for byte, as before.
+#[test]
+fn edits_of_nothing_change_nothing() {
+    let mut rng = Rng::with_seed(45);
+    for round in 0..4 {
+        let world = match round {
+            0 => pile(&mut rng),
+            1 => gas(&mut rng),
+            _ => World::new(&mut rng, round == 3),
+        };
+        let mut simulation = world.simulation();
+        for _ in 0..20 {
+            edit_nothing(&mut simulation, &world);
+            step(&mut simulation, 0.05);
+        }
+    }
+    let mut asleep = sleeping_column();
+    asleep.set_restitution_of(0, 0.0).expect("it is valid");
+    step(&mut asleep, 1.0);
+    let before = written(&asleep);
+    asleep.set_restitution_of(0, 0.0).expect("it is valid");
+    assert_eq!(written(&asleep), before);
+    assert_eq!(asleep.separate(10), Ok(0));
+    assert_eq!(step(&mut asleep, 3600.0).substeps, 1);
+}
+
+/// A wall that has moved is put back to where it was given, with the same shape and velocity.
+#[test]
+fn a_wall_that_is_put_back_jumps() {
+    let lift = Wall::half_space([0.0, 1.0, 0.0], 0.0).with_velocity([0.0, 1.0, 0.0]);
+    let options = SimulationOptions::new().with_walls(Walls::from_iter([lift]));
+    let ball = HardSphere::new([0.0, 4.0, 0.0], 1.0);
+    let mut simulation = Simulation::new(vec![ball], options).expect("it is valid");
+    for _ in 0..4 {
+        // It would meet the ball at time 3.
+        assert_eq!(step(&mut simulation, 2.0).wall_impacts, 0);
+        let back = |walls: &mut Walls| walls.simple_mut()[0] = lift;
+        simulation.edit_walls(back).expect("it is valid");
+    }
+    assert_eq!(step(&mut simulation, 4.0).wall_impacts, 1);
 }
 
 /// What loses its support by an edit falls on the floor and stays there, however long the next step is, and so does what

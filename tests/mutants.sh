@@ -620,6 +620,8 @@ mutant 'elastic balls come to rest' src/dynamics/replay.rs \
     'blow.approach >= ELASTIC * setting.slow' 'false' --test dynamics_rest elastic_ball
 mutant 'spheres hover when their support is gone' src/dynamics/rest.rs \
     'self.limit(most.max(options.contact_time));' '' --test dynamics_rest knocked_away
+mutant 'what slides along a slope gains energy' src/dynamics/rest.rs \
+    '(0.5 * owed);' '(0.5 * owed) * f64::from(u8::from(!rests));' --test dynamics_rest on_a_slope
 mutant 'what rests slips along a sphere as far as it likes' src/dynamics/rest.rs \
     'longest.min((SLIP * pair.radius / slip).max(options.contact_time));' 'longest;' --test dynamics_rest slides_down
 mutant 'bodies without room collide by pairs' src/dynamics/replay.rs \
@@ -697,6 +699,23 @@ mutant 'a ball whose support an edit takes away falls through the floor' src/dyn
     'self.rest.limit_fall(least, &self.options);' 'let _ = least;' --test dynamics_edits loses_its_support
 mutant 'candidates do not fit into the buffers' src/gpu/simulate/simulation.rs \
     'options.limit_candidates(candidates);' '' --test dynamics_gpu on_a_small_device --include-ignored
+mutant 'equal walls wake what sleeps' src/dynamics/edits.rs \
+    'if walls.equals(&self.options.walls) && ' 'if walls.is_empty() && ' --test dynamics_edits change_nothing
+mutant 'a wall is not put back' src/dynamics/edits.rs \
+    ' && new.iter().zip(motions).all(alike)' ' && (new.iter().zip(motions).all(alike) || true)' \
+    --test dynamics_edits put_back
+mutant 'equal numbers wake what sleeps' src/dynamics/edits.rs \
+    'if options.numbers() != before {' '{' --test dynamics_edits change_nothing
+mutant 'equal spheres wake what sleeps' src/dynamics/simulation.rs \
+    'if spheres == self.spheres {' 'if false {' --test dynamics_edits change_nothing
+mutant 'overlaps that are not there are separated' src/dynamics/simulation.rs \
+    'if pass > 0 {' '{' --test dynamics_edits change_nothing
+mutant 'equal groups wake what sleeps' src/dynamics/edits.rs \
+    'Some(entry) if *entry != value =>' 'Some(entry) =>' --test dynamics_edits change_nothing
+mutant 'equal numbers shorten a substep on the GPU' src/gpu/simulate/simulation.rs \
+    'options.simulation.numbers() == self.options.simulation.numbers()' 'false' --test dynamics_gpu change_nothing
+mutant 'equal walls shorten a substep on the GPU' src/gpu/simulate/simulation.rs \
+    'if walls.equals(before) {' 'if false {' --test dynamics_gpu change_nothing
 mutant 'a wall that stops jumps back' src/dynamics/edits.rs \
     'Some(before) if stays => before.displacement(self.time),' 'Some(_) if stays => DVec3::ZERO,' \
     --test dynamics_edits a_wall_moves

@@ -125,8 +125,9 @@ impl Simulation {
     /// [`Error::InvalidSimulation`] if there is no such sphere. [`Error::OutOfMemory`] if the memory does not suffice.
     pub fn set_groups(&mut self, sphere: usize, groups: u32) -> Result<(), Error> {
         self.present(sphere, "given groups")?;
-        set(&mut self.options.groups, self.spheres.len(), sphere, groups)?;
-        self.outdate();
+        if set(&mut self.options.groups, self.spheres.len(), sphere, groups)? {
+            self.outdate();
+        }
         Ok(())
     }
 
@@ -136,8 +137,9 @@ impl Simulation {
     /// [`Error::InvalidSimulation`] if there is no such sphere. [`Error::OutOfMemory`] if the memory does not suffice.
     pub fn set_body(&mut self, sphere: usize, body: Option<u32>) -> Result<(), Error> {
         self.present(sphere, "made a part of a body")?;
-        set(&mut self.options.bodies, self.spheres.len(), sphere, body)?;
-        self.outdate();
+        if set(&mut self.options.bodies, self.spheres.len(), sphere, body)? {
+            self.outdate();
+        }
         Ok(())
     }
 
@@ -151,16 +153,22 @@ impl Simulation {
         self.present(sphere, "given a restitution")?;
         check_restitution(format_args!("restitution of sphere {sphere}"), restitution)?;
         let options = &mut self.options;
-        if options.restitutions.is_empty() {
+        let is_first = options.restitutions.is_empty();
+        if is_first {
             reserve(&mut options.restitutions, self.spheres.len())?;
             options
                 .restitutions
                 .resize(self.spheres.len(), options.restitution);
         }
-        if let Some(own) = options.restitutions.get_mut(sphere) {
-            *own = restitution;
+        if set(
+            &mut options.restitutions,
+            self.spheres.len(),
+            sphere,
+            restitution,
+        )? || is_first
+        {
+            self.outdate();
         }
-        self.outdate();
         Ok(())
     }
 
@@ -258,6 +266,11 @@ impl Simulation {
                 &mut new,
                 self.moved(motions.get(before + k), stays, velocity),
             )?;
+        }
+        // It does not matter since when a wall is still.
+        let alike = |(a, b): (&WallMotion, &WallMotion)| a.bits() == b.bits();
+        if walls.equals(&self.options.walls) && new.iter().zip(motions).all(alike) {
+            return Ok(());
         }
         walls.check(0.0, &self.options.domain)?;
         let same_meshes = before == after
@@ -358,28 +371,27 @@ impl Simulation {
     /// Changes numbers of the options, if the new ones are in range.
     fn change(&mut self, change: impl FnOnce(&mut SimulationOptions)) -> Result<(), Error> {
         let options = &mut self.options;
-        let before = [
-            options.restitution,
-            options.wall_restitution,
-            options.contact_time,
-        ];
-        let gravity = options.gravity;
+        let before = options.numbers();
         change(options);
         let changed = options.check_numbers();
         let changed = changed.and_then(|()| self.state.remember(options));
         if changed.is_err() {
-            options.gravity = gravity;
+            let numbers;
+            (options.gravity, numbers) = before;
             [
                 options.restitution,
                 options.wall_restitution,
                 options.contact_time,
-            ] = before;
+            ] = numbers;
         }
-        if options.gravity != gravity || options.contact_time != before[2] {
+        let (gravity, [.., contact_time]) = before;
+        if options.gravity != gravity || options.contact_time != contact_time {
             self.state.resting.fill(false);
             self.rest = Rest::default();
         }
-        self.outdate();
+        if options.numbers() != before {
+            self.outdate();
+        }
         changed
     }
 
@@ -407,19 +419,21 @@ fn concerns(key: &TouchKey, sphere: usize) -> bool {
     is_sphere(key.0) || matches!(key.1, Partner::Sphere(other) if is_sphere(other))
 }
 
-/// Sets the entry of a sphere in a list that may be empty, for entries that are all the default.
+/// Sets the entry of a sphere in a list that may be empty, for entries that are all the default. Returns whether it had
+/// another value before.
 fn set<T: Copy + Default + PartialEq>(
     list: &mut Vec<T>,
     spheres: usize,
     sphere: usize,
     value: T,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     if list.is_empty() && value != T::default() {
         reserve(list, spheres)?;
         list.resize(spheres, T::default());
     }
-    if let Some(entry) = list.get_mut(sphere) {
-        *entry = value;
+    match list.get_mut(sphere) {
+        Some(entry) if *entry != value => *entry = value,
+        _ => return Ok(false),
     }
-    Ok(())
+    Ok(true)
 }

@@ -316,6 +316,12 @@ impl SimulationOptions {
         self.walls.check(0.0, &self.domain)
     }
 
+    /// Returns the gravity, and the numbers of the model that [`Simulation`](crate::Simulation) can change.
+    pub(crate) fn numbers(&self) -> (DVec3, [f64; 3]) {
+        let numbers = [self.restitution, self.wall_restitution, self.contact_time];
+        (self.gravity, numbers)
+    }
+
     /// Returns an error if a number is out of range.
     pub(crate) fn check_numbers(&self) -> Result<(), Error> {
         check_restitution(format_args!("restitution"), self.restitution)?;

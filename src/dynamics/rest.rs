@@ -545,13 +545,13 @@ impl Rest {
             }
             load.rests = rests;
             let state = &start.spheres[load.sphere as usize];
-            let mut place = state.place() + load.push;
-            if !rests {
-                // What supported it is gone, so it has fallen on a parabola. Otherwise energy would arise.
-                place += (body.velocity - state.motion()) * (0.5 * owed);
-            }
+            // The sphere has moved straight, and its velocity has changed evenly meanwhile. Otherwise energy would arise.
+            let bent = (body.velocity - state.motion()) * (0.5 * owed);
+            let place = state.place() + load.push + bent;
             let motions = [body.velocity, state.motion(), load.push];
-            load.lies = rests && !load.carried && motions == [DVec3::ZERO; 3];
+            // The forces of a body that has landed in the substep are those of a part of it.
+            let lasts = !load.carried && owed >= duration;
+            load.lies = rests && lasts && motions == [DVec3::ZERO; 3];
             new.push((load.sphere, [place, body.velocity], rests));
         }
         let mut longest = f64::INFINITY;

@@ -161,20 +161,22 @@ impl Simulation {
     /// value out of range. Returns [`Error::OutOfMemory`] if the memory does not suffice. After
     /// either error, the spheres are as they were before the call.
     pub fn edit(&mut self, change: impl FnOnce(&mut [HardSphere])) -> Result<(), Error> {
-        let mut spheres = copied(&self.spheres)?;
-        self.state.wrap(0.0, &self.lattice);
-        self.substep.candidates.forget();
         // `self.spheres` may be out of date: if the caller's rule has panicked in a step, only `self.state`
         // has the last substeps.
-        self.state.export(&mut spheres, &self.lattice);
+        self.state.export(&mut self.spheres, &self.lattice);
+        let mut spheres = copied(&self.spheres)?;
         change(&mut spheres);
         for (index, sphere) in spheres.iter_mut().enumerate() {
             if self.is_removed(index) {
                 sphere.velocity = [0.0; 3];
             }
         }
+        if spheres == self.spheres {
+            return Ok(());
+        }
         check_spheres(&spheres)?;
         self.spheres = spheres;
+        self.state.wrap(0.0, &self.lattice);
         self.state.import(&self.spheres);
         self.place_anew();
         Ok(())
@@ -286,9 +288,11 @@ impl Simulation {
             candidates.forget();
             deepest = found?;
             if deepest.is_none() {
-                self.state.spheres = before;
-                self.state.resting.fill(false);
-                self.place_anew();
+                if pass > 0 {
+                    self.state.spheres = before;
+                    self.state.resting.fill(false);
+                    self.place_anew();
+                }
                 return Ok(pass);
             }
         }

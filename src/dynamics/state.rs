@@ -94,11 +94,16 @@ impl State {
         let count = self.spheres.len();
         let has_last = options.contact_time > 0.0;
         let rests = slow_speed(options) > 0.0;
+        // If memory runs out, nothing has changed.
+        let mut last = None;
         if has_last != (self.last.len() == count) {
-            self.last = filled(f64::NEG_INFINITY, if has_last { count } else { 0 })?;
+            last = Some(filled(f64::NEG_INFINITY, if has_last { count } else { 0 })?);
         }
         if rests != (self.resting.len() == count) {
             self.resting = filled(false, if rests { count } else { 0 })?;
+        }
+        if let Some(last) = last {
+            self.last = last;
         }
         Ok(())
     }
@@ -266,8 +271,7 @@ impl State {
     pub(crate) fn exported(&self, place: usize, lattice: &Lattice) -> HardSphere {
         let mut sphere = self.spheres[place];
         if !lattice.is_open() {
-            let shift = lattice.shift(lattice.cell(sphere.place()));
-            sphere.center = (sphere.place() - shift).to_array();
+            wrap_one(&mut sphere, &mut [0; 3], lattice);
         }
         sphere
     }

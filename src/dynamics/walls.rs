@@ -35,7 +35,7 @@ impl WallMotion {
         self.moved + self.velocity * (time - self.since)
     }
 
-    fn bits(&self) -> ([u64; 7], bool) {
+    pub(crate) fn bits(&self) -> ([u64; 7], bool) {
         let [[a, b, c], [d, e, f]] = [self.moved, self.velocity].map(|v| v.to_array());
         // It does not matter since when a wall is still.
         let since = if self.velocity == DVec3::ZERO {

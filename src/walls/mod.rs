@@ -163,6 +163,14 @@ impl<T: Number> Walls<T> {
         self.len() == 0
     }
 
+    /// Returns whether all walls are equal, without comparing vertices that meshes share.
+    pub(crate) fn equals(&self, other: &Self) -> bool {
+        let mut meshes = self.meshes.iter().zip(&other.meshes);
+        self.simple == other.simple
+            && self.meshes.len() == other.meshes.len()
+            && meshes.all(|(a, b)| a.equals(b))
+    }
+
     pub(crate) fn check(&self, dt: T, domain: &Domain) -> Result<(), Error> {
         let mut walls = self.simple.iter().enumerate();
         walls.try_for_each(|(index, wall)| wall.check(index, dt, domain))?;

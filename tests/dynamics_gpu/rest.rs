@@ -1,7 +1,7 @@
 //! Tests of rest and of contacts that last.
 
-use carom::gpu::{SimulationBufferOptions, SimulationState, SimulationStatus};
-use carom::{HardSphere, Mesh, Simulation, SimulationOptions, Wall, Walls};
+use carom::gpu::{SimulationBufferOptions, SimulationBuffers, SimulationState, SimulationStatus};
+use carom::{Combine, Error, HardSphere, Mesh, Simulation, SimulationOptions, Wall, Walls};
 use fastrand::Rng;
 use glam::DVec3;
 
@@ -360,6 +360,46 @@ fn what_loses_its_support_falls_on_the_floor() {
             assert!(ball.velocity[1].abs() < 1e-3, "{k}: {ball:?}");
         }
     }
+}
+
+/// What rests does not notice edits that set what is there already: the substeps are as long, and the numbers the same.
+#[test]
+fn edits_of_nothing_change_nothing() {
+    fn far() -> Mesh {
+        let corners = vec![[50.0, 0.0, 0.0], [51.0, 0.0, 0.0], [50.0, 0.0, 1.0]];
+        Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh")
+    }
+    let columns = [0.0, 3.0].map(|x| [0.5, 1.5].map(|y| HardSphere::new([x, y, 0.0], 0.5)));
+    let floor = Walls::from_iter([Wall::half_space([0.0, 1.0, 0.0], 0.0)]);
+    let walls = with_mesh(floor, far());
+    let rules = under_gravity(walls, [0.5; 2], 1e-3)
+        .with_bodies(vec![None; 4])
+        .with_restitutions(vec![0.5; 4], Combine::Average);
+    let edits: [fn(&mut SimulationBuffers) -> Result<(), Error>; 8] = [
+        |rules| rules.set_gravity([0.0, -9.8, 0.0]),
+        |rules| rules.set_restitution(0.5),
+        |rules| rules.set_wall_restitution(0.5),
+        |rules| rules.set_contact_time(1e-3),
+        |rules| rules.set_restitution_of(1, 0.5),
+        |rules| rules.set_body(1, None),
+        |rules| rules.set_wall_enabled(0, true),
+        |rules| rules.edit_walls(|walls| walls.meshes_mut()[0] = far()),
+    ];
+    let [expected, found] = [false, true].map(|is_edited| {
+        let mut world = World::new(columns.as_flattened(), &buffers(4, &rules));
+        let mut history = Vec::new();
+        for edit in edits.iter().cycle().take(2 * edits.len()) {
+            if is_edited {
+                edit(&mut world.buffers).expect("it is valid");
+            }
+            history.push((world.advance(0.5), world.spheres()));
+        }
+        history
+    });
+    for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        assert_eq!(found, expected, "{k}");
+    }
+    assert_eq!(found[15].0.substeps - found[14].0.substeps, 1);
 }
 
 /// The ball below is knocked out, and the one on it falls at once.

@@ -1101,8 +1101,11 @@ impl SimulationBuffers {
     pub fn set_restitution_of(&mut self, sphere: usize, restitution: f64) -> Result<(), Error> {
         check_restitution(format_args!("restitution of sphere {sphere}"), restitution)?;
         let list = &mut self.options.simulation.restitutions;
-        *entry(list, sphere, "restitutions", "restitution")? = restitution;
-        self.pending |= OtherEdits::RESTITUTIONS;
+        let own = entry(list, sphere, "restitutions", "restitution")?;
+        if *own != restitution {
+            *own = restitution;
+            self.pending |= OtherEdits::RESTITUTIONS;
+        }
         Ok(())
     }
 
@@ -1114,8 +1117,11 @@ impl SimulationBuffers {
     /// bodies.
     pub fn set_body(&mut self, sphere: usize, body: Option<u32>) -> Result<(), Error> {
         let list = &mut self.options.simulation.bodies;
-        *entry(list, sphere, "bodies", "compound body")? = body;
-        self.pending |= OtherEdits::BODIES | OtherEdits::SUPPORTS;
+        let own = entry(list, sphere, "bodies", "compound body")?;
+        if *own != body {
+            *own = body;
+            self.pending |= OtherEdits::BODIES | OtherEdits::SUPPORTS;
+        }
         Ok(())
     }
 
@@ -1131,6 +1137,9 @@ impl SimulationBuffers {
         let mut options = self.options.clone();
         change(&mut options.simulation);
         options.simulation.check_numbers()?;
+        if options.simulation.numbers() == self.options.simulation.numbers() {
+            return Ok(());
+        }
         if can_rest(&options) && self.changes.is_none() {
             return Err(Error::InvalidSimulation {
                 problem: "with gravity and a contact time, spheres can rest, for which these buffers have no room; create \
@@ -1181,6 +1190,9 @@ impl SimulationBuffers {
         let walls = &mut options.simulation.walls;
         change(walls);
         let before = self.walls();
+        if walls.equals(before) {
+            return Ok(());
+        }
         let counts = [before, walls].map(|walls| [walls.simple().len(), walls.meshes().len()]);
         let mut meshes = before.meshes().iter().zip(walls.meshes());
         let other = meshes.position(|(a, b)| !a.shares_shape(b) || a.groups() != b.groups());
@@ -1226,8 +1238,11 @@ impl SimulationBuffers {
     /// [`Error::InvalidSimulation`] if there is no wall with this number.
     pub fn set_wall_enabled(&mut self, wall: usize, enabled: bool) -> Result<(), Error> {
         let bit = 1 << self.walls().place(wall)?;
-        self.request.off = (self.request.off & !bit) | if enabled { 0 } else { bit };
-        self.pending |= OtherEdits::SUPPORTS;
+        let off = (self.request.off & !bit) | if enabled { 0 } else { bit };
+        if self.request.off != off {
+            self.request.off = off;
+            self.pending |= OtherEdits::SUPPORTS;
+        }
         Ok(())
     }
 
