@@ -31,8 +31,8 @@ else
     build=(--config 'profile.release.opt-level="s"' --config 'profile.release.lto="fat"' --config profile.release.codegen-units=1
         --config profile.release.package.carom.opt-level=2 --config profile.release.package.dashu-int.opt-level=2)
 fi
-compile ${TIMINGS:-} --package carom-web-bindgen --config profile.release.opt-level=0
-compile_for_browsers ${TIMINGS:-} --package carom-web "${build[@]}" "$@"
+compile --package carom-web-bindgen --config profile.release.opt-level=0
+compile_for_browsers --package carom-web "${build[@]}" "$@"
 # bind NAME FOLDER: makes the JavaScript of a wasm file.
 bind() {
     rm -rf "$2"
