@@ -375,7 +375,7 @@ def examples(browser, url):
     three = (PACKAGE / "examples" / "three" / "build").exists()
     for name in ["plain", "three"] if three else ["plain"]:
         page = Page(browser, url.replace("page/index", f"pkg/examples/{name}"))
-        page.until("document.querySelector('canvas')", 300)
+        page.until("document.querySelector('canvas') !== null", 300)
         page.drawn(what="canvas")
         page.moves(f"example-{name}")
         page.close()
