@@ -8,13 +8,22 @@ has_target() {
 has_debian_compiler() {
     [[ -x /usr/bin/rustc && -e /usr/lib/rustlib/src/rust/library/Cargo.toml ]] && command -v wasm-ld >/dev/null
 }
-# compile_for_browsers ARGUMENTS: runs `cargo build` for browsers. FEATURES are those of the processor; +simd128 unless set.
-compile_for_browsers() {
-    local debian=() build=(cargo build --target $triple "$@")
-    if ! has_target; then
-        debian=(RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld)
-        build+=(-Zbuild-std=std,panic_abort)
+# compile ARGUMENTS: runs `cargo build` with this compiler, for this machine.
+compile() {
+    if has_target; then
+        cargo build --release "$@"
+    else
+        RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 cargo build --release "$@"
     fi
-    local features=${FEATURES-+simd128}
-    env "${debian[@]}" RUSTFLAGS="${features:+-Ctarget-feature=$features}" "${build[@]}"
 }
+# compile_for_browsers ARGUMENTS: the same for browsers. FEATURES are those of the processor; +simd128 unless set.
+compile_for_browsers() (
+    features=${FEATURES-+simd128}
+    export RUSTFLAGS=${features:+-Ctarget-feature=$features}
+    if ! has_target; then
+        export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld
+        # The standard library, without the feature that prints backtraces.
+        set -- -Zbuild-std=std,panic_abort -Zbuild-std-features= "$@"
+    fi
+    compile --target $triple "$@"
+)

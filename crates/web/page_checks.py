@@ -112,7 +112,7 @@ class Page:
             if time.monotonic() > end:
                 state = self.value("[document.getElementById('alert')?.textContent, document.getElementById('status')?.textContent, "
                                    "document.getElementById('wait')?.textContent, document.getElementById('figures')?.innerText].join(' | ')")
-                raise Failed(f"not after {seconds} s: {expression}; the page says: {state}")
+                raise Failed("; ".join([f"not after {seconds} s: {expression}; the page says: {state}", *self.errors()]))
             time.sleep(0.2)
 
     def text(self, name):
@@ -140,11 +140,11 @@ class Page:
             (PICTURES / f"{name}.png").write_bytes(data)
         return data
 
-    def drawn(self, seconds=60):
+    def drawn(self, seconds=60, what="#picture"):
         """Fails if what a person sees of the picture has few colours."""
         colours, end = 0, time.monotonic() + seconds
         while colours < 20 and time.monotonic() < end:
-            clip = self.value("(({x, y, width, height}) => ({x, y, width, height, scale: 1}))(document.getElementById('picture').getBoundingClientRect())")
+            clip = self.value("(({x, y, width, height}) => ({x, y, width, height, scale: 1}))(document.querySelector('" + what + "').getBoundingClientRect())")
             data = self.ask("Page.captureScreenshot", format="png", clip=clip)["data"]
             colours = self.value(f"""(async () => {{
                 const image = new Image();
@@ -158,9 +158,14 @@ class Page:
             }})()""")
         ensure(colours >= 20, f"the picture has only {colours} colours")
 
-    def close(self, allowed=()):
-        """Fails if the console has an error."""
-        self.value("1")
+    def moves(self, what):
+        """Fails if the picture does not change."""
+        first, end = self.picture(what), time.monotonic() + 30
+        while self.picture(what) == first:
+            ensure(time.monotonic() < end, f"{what}: nothing moves")
+
+    def errors(self):
+        """Returns the errors in the console."""
         errors = []
         for event in self.browser.events:
             if event.get("sessionId") != self.session:
@@ -172,7 +177,12 @@ class Page:
                 errors.append(json.dumps(what["args"]))
             if method == "Log.entryAdded" and what["entry"]["level"] == "error":
                 errors.append(what["entry"]["text"])
-        errors = [e for e in errors if not any(a in e for a in allowed)]
+        return errors
+
+    def close(self):
+        """Fails if the console has an error."""
+        self.value("1")
+        errors = self.errors()
         self.browser.ask("Target.closeTarget", targetId=self.target)
         if errors:
             raise Failed("the console has errors: " + "; ".join(errors))
@@ -361,19 +371,15 @@ def gpu(browser, url):
 
 
 def examples(browser, url):
-    page = Page(browser, url.replace("page/index", "pkg/examples/plain"))
-    page.until("[...canvas.getContext('2d').getImageData(0, 0, 600, 600).data].some((x) => x > 0)")
-    page.picture("example-plain")
-    page.close()
-    # three.js is not part of the project; `npm pack three` has it.
-    three = PACKAGE / "examples" / "three" / "build"
-    if three.exists():
-        page = Page(browser, url.replace("page/index", "pkg/examples/three"))
-        page.until("document.querySelector('canvas')")
-        time.sleep(3)
-        page.picture("example-three")
+    # three.js is not part of the project; test.sh fetches it.
+    three = (PACKAGE / "examples" / "three" / "build").exists()
+    for name in ["plain", "three"] if three else ["plain"]:
+        page = Page(browser, url.replace("page/index", f"pkg/examples/{name}"))
+        page.until("document.querySelector('canvas') !== null", 300)
+        page.drawn(what="canvas")
+        page.moves(f"example-{name}")
         page.close()
-    return f"the example pages of the package draw, three.js: {three.exists()}"
+    return f"the example pages of the package draw{'' if three else ', but three.js is not there'}"
 
 
 def resident(of):

@@ -22,15 +22,17 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/web
 # One command compiles all that the tests use, so that nothing is compiled twice.
 if [[ $mode == --quick ]]; then
     made=$CARGO_TARGET_DIR/quick
-    build=(--package carom-web-checks --config profile.release.opt-level=1)
+    # Optimizes only what takes the time of a step.
+    build=(--package carom-web-checks --config profile.release.opt-level=0 --config 'profile.release.lto="off"'
+        --config profile.release.package.carom.opt-level=1 --config profile.release.package.dashu-int.opt-level=1)
 else
     made=$CARGO_TARGET_DIR
     # Small, except for what takes the time of a step.
     build=(--config 'profile.release.opt-level="s"' --config 'profile.release.lto="fat"' --config profile.release.codegen-units=1
         --config profile.release.package.carom.opt-level=2 --config profile.release.package.dashu-int.opt-level=2)
 fi
-cargo build --release --package carom-web-bindgen --config profile.release.opt-level=1
-compile_for_browsers --release --package carom-web "${build[@]}" "$@"
+compile --package carom-web-bindgen --config profile.release.opt-level=0
+compile_for_browsers --package carom-web "${build[@]}" "$@"
 # bind NAME FOLDER: makes the JavaScript of a wasm file.
 bind() {
     rm -rf "$2"
