@@ -11,7 +11,7 @@ use dhat::{HeapStats, Profiler};
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-const STEPS: u64 = 25;
+const STEPS: u64 = 50;
 
 /// Number of memory blocks that rayon's queue of calls needs in `STEPS` time steps. Each step is
 /// one call, and rayon allocates one block for every 63 calls.

@@ -645,6 +645,8 @@ mutant 'an edit wakes nothing' src/dynamics/simulation.rs \
     'self.rest.forces.wake();' '' --test dynamics_rest wakes_up
 mutant 'what hardly moves does not sleep' src/dynamics/rest.rs \
     'const CALM: f64 = 1e-3;' 'const CALM: f64 = 1e-12;' --test dynamics_rest slides_slowly
+mutant 'a ball that lands in a substep keeps the force of a part of it' src/dynamics/rest.rs \
+    '&& owed >= duration' '' --test dynamics_rest press_with_their_weight
 mutant 'what lies still does not sleep' src/dynamics/rest.rs \
     'let lies = load.lies || load.is_calm;' 'let lies = false;' --test dynamics_rest costs_little
 mutant 'a world that sleeps is searched' src/dynamics/simulation.rs \
@@ -784,7 +786,7 @@ mutant 'a wall that gets another velocity jumps back' shaders/dynamics/simulatio
 mutant 'a wall that gets another place has moved before' shaders/dynamics/simulation_walls.wgsl \
     '((simulation_request.jumped >> wall) & 1u) != 0u' 'false' --test dynamics_gpu each_recording_is_told
 mutant 'a wall that is switched off is solid' shaders/dynamics/simulation_pad.wgsl \
-    'switched_on(0u, walls)' 'extractBits(~0u, 0u, walls)' --test dynamics_gpu wall_moves_as_each
+    'switched_on(0u, walls)' 'lowest(walls)' --test dynamics_gpu wall_moves_as_each
 mutant 'a mesh that is switched off is solid' shaders/dynamics/parts/near_triangles.wgsl \
     'if is_off(triangle.mesh) {' 'if false {' --test dynamics_gpu mesh_moves_and_goes
 mutant 'all walls have the restitution of the first' shaders/dynamics/parts/rests.wgsl \

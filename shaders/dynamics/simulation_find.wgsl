@@ -17,6 +17,7 @@
 #import paths::{is_crowded, path_piece, slow_under_strain, strain_of}
 #import rests::{RESTS, is_held, link_of, pair_restitution, slow_speed, wall_restitution}
 #import round_spheres::{head_of, sphere_of_round}
+#import switches::{lowest}
 #import types::{WallLattice}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
@@ -277,7 +278,7 @@ fn consider_entry(next: ptr<function, Next>, last: PathPiece, entry: u32) {
 // path is assumed to continue until the end of the substep.
 fn first_at_walls(sphere: u32, piece: PathPiece, number: u32) -> AtWall {
     var first = AtWall(NEVER, NEXT_NONE);
-    let walls = extractBits(tracks[sphere].walls, 0u, simulation_request.walls);
+    let walls = tracks[sphere].walls & lowest(simulation_request.walls);
     for (var rest = walls; rest != 0u; rest &= rest - 1u) {
         first = earlier_at_wall(first, sphere, piece, number, firstTrailingBit(rest));
     }

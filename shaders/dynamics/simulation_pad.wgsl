@@ -10,7 +10,7 @@
 #import invocation::{invocation}
 #import round_spheres::{cell_entry_of, head_of, mark_of}
 #import searched_spheres::{count_searched, searched}
-#import switches::{switched_on}
+#import switches::{lowest, switched_on}
 #import types::{Counters, Sphere, WallLattice}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
@@ -107,9 +107,9 @@ fn pad_sphere(i: u32) {
                     sphere.radius = GREATEST;
                 }
             }
-            let meshes = simulation_request.surfaces - walls;
-            track.walls |= extractBits(~0u, 0u, meshes) << walls;
-            for (var rest = switched_on(walls, walls + meshes); rest != 0u; rest &= rest - 1u) {
+            let surfaces = simulation_request.surfaces;
+            track.walls |= lowest(surfaces) & ~lowest(walls);
+            for (var rest = switched_on(walls, surfaces); rest != 0u; rest &= rest - 1u) {
                 if is_near_mesh(sphere, firstTrailingBit(rest)) {
                     near = 1u;
                 }

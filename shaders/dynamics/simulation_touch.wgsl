@@ -11,6 +11,7 @@
 #import invocation::{invocation}
 #import paths::{slow_under_strain}
 #import rests::{CURVED, slow_at}
+#import switches::{lowest}
 #import types::{WallLattice}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
@@ -242,7 +243,7 @@ fn list(sphere: u32) {
             touch_triangle(&listing, candidates[simulation_request.near_capacity + entry - NEXT_TRIANGLE]);
         }
     }
-    var rest = extractBits(tracks[sphere].walls, 0u, walls);
+    var rest = tracks[sphere].walls & lowest(walls);
     while rest != 0u && (listing.end.joins | has_collapsed()) {
         touch_wall(&listing, firstTrailingBit(rest));
         rest &= rest - 1u;
