@@ -869,7 +869,8 @@ fn edit_nothing(simulation: &mut Simulation, world: &World) {
     let sphere = (0..)
         .find(|&k| !simulation.is_removed(k))
         .expect("one is there");
-    let edits: [(&str, &dyn Fn(&mut Simulation) -> Result<(), Error>); 12] = [
+    type Edit<'a> = &'a dyn Fn(&mut Simulation) -> Result<(), Error>;
+    let edits: [(&str, Edit<'_>); 12] = [
         ("edit", &|all| all.edit(|_| {})),
         ("edit_walls", &|all| all.edit_walls(|_| {})),
         ("edit_walls by others", &|all| all.edit_walls(same)),

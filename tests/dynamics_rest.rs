@@ -456,7 +456,8 @@ impl Run {
         });
         let settling = &numbers[..=end.unwrap_or_default()];
         let mean = settling.iter().sum::<u64>() as f64 / settling.len() as f64;
-        numbers.iter().max().copied().unwrap_or_default() as f64 / mean.max(1.0).max(self.rebounds / 50.0)
+        numbers.iter().max().copied().unwrap_or_default() as f64
+            / mean.max(1.0).max(self.rebounds / 50.0)
     }
 }
 
@@ -593,7 +594,10 @@ fn balls_that_land_press_with_their_weight() {
             let rules = options(walls(4.0, 100.0, 3), [0.0; 2], contact_time);
             let run = run(&poured(count, 1), 4.0, 3, rules, 120);
             let force = run.force;
-            assert!((force - 1.0).abs() < 1e-6, "{count} balls: {force} of their weight");
+            assert!(
+                (force - 1.0).abs() < 1e-6,
+                "{count} balls: {force} of their weight"
+            );
         }
     }
 }

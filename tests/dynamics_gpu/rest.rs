@@ -375,7 +375,8 @@ fn edits_of_nothing_change_nothing() {
     let rules = under_gravity(walls, [0.5; 2], 1e-3)
         .with_bodies(vec![None; 4])
         .with_restitutions(vec![0.5; 4], Combine::Average);
-    let edits: [fn(&mut SimulationBuffers) -> Result<(), Error>; 8] = [
+    type Edit = fn(&mut SimulationBuffers) -> Result<(), Error>;
+    let edits: [Edit; 8] = [
         |rules| rules.set_gravity([0.0, -9.8, 0.0]),
         |rules| rules.set_restitution(0.5),
         |rules| rules.set_wall_restitution(0.5),
