@@ -964,7 +964,7 @@ mutant 'a mesh is near no image of a sphere' shaders/dynamics/simulation_pad.wgs
     --test dynamics_gpu periodic_domains_move
 mutant 'a wall leaves the periodic cell' shaders/dynamics/simulation_walls.wgsl \
     'let cells = floor(dot(simulation_lattices[local].duals[k].xyz, far));' 'let cells = 0.0;' \
-    --test dynamics_gpu crosses_the_periodic
+    --test dynamics_gpu crossed_many_cells
 mutant 'a sphere with too many images at a wall passes through it' shaders/dynamics/simulation_pad.wgsl \
     'sphere.radius = GREATEST;' '' --test dynamics_gpu crosses_the_periodic
 mutant 'spheres hit meshes that ignore them' shaders/dynamics/simulation_bounds.wgsl \
