@@ -278,9 +278,12 @@ fn consider_entry(next: ptr<function, Next>, last: PathPiece, entry: u32) {
 // path is assumed to continue until the end of the substep.
 fn first_at_walls(sphere: u32, piece: PathPiece, number: u32) -> AtWall {
     var first = AtWall(NEVER, NEXT_NONE);
-    let walls = tracks[sphere].walls & lowest(simulation_request.walls);
-    for (var rest = walls; rest != 0u; rest &= rest - 1u) {
-        first = earlier_at_wall(first, sphere, piece, number, firstTrailingBit(rest));
+    // The loop is the same for all spheres, so that the numbers of a wall are in scalar registers.
+    for (var rest = lowest(simulation_request.walls); rest != 0u; rest &= rest - 1u) {
+        let k = firstTrailingBit(rest);
+        if ((tracks[sphere].walls >> k) & 1u) != 0u {
+            first = earlier_at_wall(first, sphere, piece, number, k);
+        }
     }
     if !MESHES {
         return first;

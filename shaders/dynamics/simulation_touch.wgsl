@@ -243,10 +243,11 @@ fn list(sphere: u32) {
             touch_triangle(&listing, candidates[simulation_request.near_capacity + entry - NEXT_TRIANGLE]);
         }
     }
-    var rest = tracks[sphere].walls & lowest(walls);
-    while rest != 0u && (listing.end.joins | has_collapsed()) {
-        touch_wall(&listing, firstTrailingBit(rest));
-        rest &= rest - 1u;
+    for (var rest = lowest(walls); rest != 0u && (listing.end.joins | has_collapsed()); rest &= rest - 1u) {
+        let k = firstTrailingBit(rest);
+        if ((tracks[sphere].walls >> k) & 1u) != 0u {
+            touch_wall(&listing, k);
+        }
     }
     touches[2u * sphere + 1u] = vec4<u32>(listing.count, listing.first, 0u, listing.carried);
 }
