@@ -49,8 +49,13 @@ fn a_wall_that_has_crossed_many_cells_hits_a_ball() {
     let rules = periodic(10.0).with_walls(Walls::from_iter([wall]));
     let options = SimulationBufferOptions::new(1).with_simulation(rules);
     let mut world = World::new(&[HardSphere::new([5.0, 5.0, 0.5], 0.5)], &options);
-    let state = world.advance(1000.0);
-    assert_eq!(state.wall_impacts, 0, "{state:?}");
+    let mut state = world.record(1000.0);
+    for _ in 0..200 {
+        if state.remaining > 0.0 {
+            state = world.record(0.0);
+        }
+    }
+    assert_eq!((state.remaining, state.wall_impacts), (0.0, 0), "{state:?}");
     let place = [5.0_f32; 3];
     (world.device.queue).write_buffer(&world.places, 0, bytemuck::cast_slice(&place));
     let state = world.advance(2.0);
