@@ -515,16 +515,20 @@ fn a_door_of_triangles_opens() {
     }
 }
 
-/// What lies on a sphere falls when it is removed, and new gravity acts on all that rests.
-#[test]
-fn what_rests_falls_when_its_support_goes() {
+fn inelastic_on_a_floor() -> SimulationOptions {
     let floor = Walls::from_iter([Wall::half_space([0.0, 1.0, 0.0], 0.0)]);
-    let options = SimulationOptions::new()
+    SimulationOptions::new()
         .with_walls(floor)
         .with_gravity([0.0, -10.0, 0.0])
         .with_restitution(0.0)
         .with_wall_restitution(0.0)
-        .with_contact_time(1e-3);
+        .with_contact_time(1e-3)
+}
+
+/// What lies on a sphere falls when it is removed, and new gravity acts on all that rests.
+#[test]
+fn what_rests_falls_when_its_support_goes() {
+    let options = inelastic_on_a_floor();
     let balls = [0.5, 1.5].map(|y| HardSphere::new([0.0, y, 0.0], 0.5));
     let mut simulation = Simulation::new(balls.to_vec(), options).expect("it is valid");
     for _ in 0..60 {
@@ -817,13 +821,7 @@ type Edit = fn(&mut Simulation) -> Result<(), Error>;
 
 /// Three balls on a floor that sleep: an hour is one substep.
 fn sleeping_column() -> Simulation {
-    let floor = Walls::from_iter([Wall::half_space([0.0, 1.0, 0.0], 0.0)]);
-    let options = SimulationOptions::new()
-        .with_walls(floor)
-        .with_gravity([0.0, -10.0, 0.0])
-        .with_restitution(0.0)
-        .with_wall_restitution(0.0)
-        .with_contact_time(1e-3);
+    let options = inelastic_on_a_floor();
     let column = [0.5, 1.5, 2.5].map(|y| HardSphere::new([0.0, y, 0.0], 0.5));
     let mut simulation = Simulation::new(column.to_vec(), options).expect("it is valid");
     (0..60).for_each(|_| drop(step(&mut simulation, 1.0 / 60.0)));
@@ -869,8 +867,8 @@ fn edit_nothing(simulation: &mut Simulation, world: &World) {
     let sphere = (0..)
         .find(|&k| !simulation.is_removed(k))
         .expect("one is there");
-    type Edit<'a> = &'a dyn Fn(&mut Simulation) -> Result<(), Error>;
-    let edits: [(&str, Edit<'_>); 12] = [
+    type OwnEdit<'a> = &'a dyn Fn(&mut Simulation) -> Result<(), Error>;
+    let edits: [(&str, OwnEdit<'_>); 12] = [
         ("edit", &|all| all.edit(|_| {})),
         ("edit_walls", &|all| all.edit_walls(|_| {})),
         ("edit_walls by others", &|all| all.edit_walls(same)),
